@@ -1,0 +1,289 @@
+//! What a controller wants written: typed, complete, with the reason for each.
+//!
+//! An action holds everything that its API call needs, so the executor decides nothing: it sends, and reports an
+//! [`Outcome`] back. Actions are the only product of the reconcile functions; dry-run, `--step`, the forecast, the
+//! progress view and the executor all read the same list.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::api::{DeploymentStatus, ObjectKey, ObjectMeta, OwnerReference, ReplicaSetStatus};
+use super::template::Template;
+use super::why::Why;
+
+/// The kinds that the controllers write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub enum Kind {
+    /// `apps/v1` Deployment.
+    Deployment,
+    /// `apps/v1` ReplicaSet.
+    ReplicaSet,
+    /// `v1` Pod.
+    Pod,
+}
+
+/// An object that an action is about, with the precondition the action relies on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Target {
+    /// Its kind.
+    pub kind: Kind,
+    /// Namespace and name.
+    #[serde(flatten)]
+    pub key: ObjectKey,
+    /// Its UID: an object of the same name that was made anew is another one.
+    pub uid: String,
+    /// The version that was read. Writes made by the same pass raise it; the executor carries that forward.
+    pub resource_version: String,
+}
+
+impl Target {
+    /// The target that `meta` describes.
+    pub fn new(kind: Kind, meta: &ObjectMeta) -> Self {
+        Self {
+            kind,
+            key: meta.key(),
+            uid: meta.uid.clone(),
+            resource_version: meta.resource_version.clone(),
+        }
+    }
+}
+
+/// Annotations to set (`Some`) and to remove (`None`); all others stay.
+pub type AnnotationChanges = BTreeMap<String, Option<String>>;
+
+/// A ReplicaSet to create (deployment-controller section 7.4).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewReplicaSet {
+    /// Namespace and name.
+    #[serde(flatten)]
+    pub key: ObjectKey,
+    /// Template labels plus the hash label.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    pub annotations: BTreeMap<String, String>,
+    /// The Deployment.
+    pub owner: OwnerReference,
+    /// `spec.replicas`.
+    pub replicas: i32,
+    /// `spec.minReadySeconds`.
+    pub min_ready_seconds: i32,
+    /// The Deployment's selector plus the hash label.
+    pub selector: LabelSelector,
+    /// The Deployment's template plus the hash label.
+    pub template: Template,
+}
+
+/// A pod to create (replicaset-controller section 8). All pods of one pass share it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewPod {
+    /// The namespace.
+    pub namespace: String,
+    /// The prefix that the server completes to a name.
+    pub generate_name: String,
+    /// Template labels.
+    pub labels: BTreeMap<String, String>,
+    /// Template annotations.
+    pub annotations: BTreeMap<String, String>,
+    /// Template finalizers.
+    pub finalizers: Vec<String>,
+    /// The ReplicaSet.
+    pub owner: OwnerReference,
+    /// Template spec, verbatim.
+    pub spec: Value,
+}
+
+/// `Normal` or `Warning`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum EventType {
+    /// Nothing to worry about.
+    Normal,
+    /// Something went wrong.
+    Warning,
+}
+
+/// One write, in full.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "verb", rename_all = "camelCase")]
+pub enum Action {
+    /// Create a ReplicaSet.
+    CreateReplicaSet(Box<NewReplicaSet>),
+    /// Change a ReplicaSet's size (and the annotations that go with it).
+    ScaleReplicaSet {
+        /// Which.
+        target: Target,
+        /// `spec.replicas` before.
+        from: i32,
+        /// `spec.replicas` after; may equal `from` when only annotations are refreshed.
+        to: i32,
+        /// desired-replicas and max-replicas.
+        annotations: AnnotationChanges,
+    },
+    /// Bring a ReplicaSet's annotations and minReadySeconds up to its Deployment's.
+    UpdateReplicaSet {
+        /// Which.
+        target: Target,
+        /// `spec.minReadySeconds`, when it changes.
+        min_ready_seconds: Option<i32>,
+        /// Changes to annotations.
+        annotations: AnnotationChanges,
+    },
+    /// Delete a ReplicaSet.
+    DeleteReplicaSet {
+        /// Which.
+        target: Target,
+    },
+    /// Make an orphaned ReplicaSet ours.
+    AdoptReplicaSet {
+        /// Which.
+        target: Target,
+        /// The reference to add.
+        owner: OwnerReference,
+    },
+    /// Give up a ReplicaSet that the selector no longer matches.
+    ReleaseReplicaSet {
+        /// Which.
+        target: Target,
+        /// UID of the reference to remove.
+        owner_uid: String,
+    },
+    /// Write a Deployment itself (only the server-side rollback does).
+    UpdateDeployment {
+        /// Which.
+        target: Target,
+        /// The new template, when it changes.
+        template: Option<Template>,
+        /// Changes to annotations.
+        annotations: AnnotationChanges,
+    },
+    /// Write a Deployment's status; annotations travel with it (deployment-controller section 2).
+    UpdateDeploymentStatus {
+        /// Which.
+        target: Target,
+        /// The status, whole.
+        status: Box<DeploymentStatus>,
+        /// Changes to annotations.
+        annotations: AnnotationChanges,
+    },
+    /// Create a pod.
+    CreatePod {
+        /// The ReplicaSet it is for.
+        replica_set: Target,
+        /// The pod.
+        pod: Arc<NewPod>,
+    },
+    /// Delete a pod.
+    DeletePod {
+        /// Which.
+        target: Target,
+    },
+    /// Make an orphaned pod ours.
+    AdoptPod {
+        /// Which.
+        target: Target,
+        /// The reference to add.
+        owner: OwnerReference,
+    },
+    /// Give up a pod that the selector no longer matches.
+    ReleasePod {
+        /// Which.
+        target: Target,
+        /// UID of the reference to remove.
+        owner_uid: String,
+    },
+    /// Write a ReplicaSet's status.
+    UpdateReplicaSetStatus {
+        /// Which.
+        target: Target,
+        /// The status, whole.
+        status: Box<ReplicaSetStatus>,
+    },
+    /// Record an event. Its failure never matters.
+    RecordEvent {
+        /// The object it is about.
+        regarding: Target,
+        /// Its type.
+        #[serde(rename = "type")]
+        type_: EventType,
+        /// Its reason.
+        reason: &'static str,
+        /// Its message.
+        message: String,
+    },
+}
+
+impl Action {
+    /// Whether this is an event rather than a write that decides something.
+    pub fn is_event(&self) -> bool {
+        matches!(self, Self::RecordEvent { .. })
+    }
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// What to write.
+    pub action: Action,
+    /// Why, with the numbers behind it.
+    pub why: Why,
+    /// Steps with the same number may be sent at once; the next number starts when all of them were answered.
+    pub batch: u32,
+}
+
+/// How the API answered one step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It was done.
+    Applied(Applied),
+    /// It was refused, or nobody knows.
+    Refused(Refusal),
+}
+
+/// What the server said about the object it wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// The object's name (the server's choice where only a prefix was given).
+    pub name: String,
+    /// Its UID.
+    pub uid: String,
+    /// Its new version.
+    pub resource_version: String,
+}
+
+/// Why a write was not done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// The kind of refusal.
+    pub reason: RefusalReason,
+    /// The server's sentence.
+    pub message: String,
+}
+
+/// The refusals that the controllers tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// 404.
+    NotFound,
+    /// 409, the name is taken.
+    AlreadyExists,
+    /// 409, somebody else wrote first.
+    Conflict,
+    /// 422.
+    Invalid,
+    /// 403 with the cause `NamespaceTerminating`.
+    NamespaceTerminating,
+    /// 403 for any other cause: RBAC, quota, admission.
+    Forbidden,
+    /// The answer did not come: the write may or may not have been done.
+    Timeout,
+    /// The server asks to come back later (429, 503).
+    Busy,
+    /// Anything else.
+    Other,
+}

@@ -1,0 +1,26 @@
+//! The slice of the Kubernetes API that the core reads, in slim types.
+//!
+//! Objects are decoded straight from JSON into these; what the core does not look at is never kept,
+//! and never needed: updates are patches that name only what changes. Pod templates stay JSON,
+//! verbatim ([`Template`](super::template::Template)).
+
+mod condition;
+mod deployment;
+mod meta;
+mod pod;
+mod replica_set;
+
+pub use condition::{Condition, ConditionStatus};
+pub use deployment::{Deployment, DeploymentSpec, DeploymentStatus, IntOrPercent, Strategy};
+pub use meta::{ObjectKey, ObjectMeta, OwnerReference};
+pub use pod::{Phase, Pod, ReadyCondition};
+pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
+
+/// Reads an absent field and an explicit `null` alike, as the API server does.
+pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + serde::Deserialize<'de>,
+{
+    Ok(<Option<T> as serde::Deserialize>::deserialize(deserializer)?.unwrap_or_default())
+}

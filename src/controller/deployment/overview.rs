@@ -1,0 +1,80 @@
+//! How a Deployment stands: bounds and revisions with their numbers. For people and scripts; decides nothing.
+
+use k8s_openapi::jiff::Timestamp;
+use serde::Serialize;
+
+use crate::controller::api::{Condition, ObjectKey};
+
+/// A Deployment at one instant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Overview {
+    /// Which Deployment.
+    #[serde(flatten)]
+    pub key: ObjectKey,
+    /// `RollingUpdate` or `Recreate`.
+    pub strategy: String,
+    /// `spec.replicas`.
+    pub desired: i32,
+    /// Resolved maxSurge.
+    pub max_surge: i32,
+    /// Resolved maxUnavailable.
+    pub max_unavailable: i32,
+    /// Pods of all revisions by `spec.replicas` of the ReplicaSets.
+    pub total: i32,
+    /// Pods that exist (status.replicas of all ReplicaSets).
+    pub current: i32,
+    /// Available pods.
+    pub available: i32,
+    /// Terminating pods, where known.
+    pub terminating: i32,
+    /// `spec.paused`.
+    pub paused: bool,
+    /// Whether the controller has seen the newest generation and the rollout is complete (section 15.2).
+    pub complete: bool,
+    /// When the progress deadline passes, if there is one and it runs.
+    pub deadline: Option<Timestamp>,
+    /// Conditions as stored.
+    #[serde(skip)]
+    pub conditions: Vec<Condition>,
+    /// Revisions, the new one first, then old ones by age, youngest first. Empty old ones are included.
+    pub revisions: Vec<RevisionOverview>,
+}
+
+impl Overview {
+    /// The most pods that the rollout may have in total.
+    pub fn max_total(&self) -> i32 {
+        self.desired.saturating_add(self.max_surge)
+    }
+
+    /// The fewest pods that must stay available.
+    pub fn min_available(&self) -> i32 {
+        self.desired - self.max_unavailable
+    }
+}
+
+/// One ReplicaSet of a Deployment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RevisionOverview {
+    /// The revision annotation, where it is a number.
+    pub revision: Option<i64>,
+    /// The ReplicaSet's name.
+    pub replica_set: String,
+    /// Whether its template is the Deployment's.
+    pub new: bool,
+    /// Images of its containers.
+    pub images: Vec<String>,
+    /// `spec.replicas`.
+    pub desired: i32,
+    /// `status.replicas`.
+    pub current: i32,
+    /// Ready pods.
+    pub ready: i32,
+    /// Available pods.
+    pub available: i32,
+    /// Numbers it had before.
+    pub reused_from: Vec<i64>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+}

@@ -1,0 +1,15 @@
+//! The Deployment and ReplicaSet controllers, pure.
+//!
+//! From a snapshot and an instant to an ordered list of actions with their reasons: no I/O, no clock, no
+//! randomness, no async, no logging. `engine` executes the actions, `ui` shows them, `forecast` plays them against a
+//! model. The rules are those of Kubernetes 1.36's controllers; each function names the section of the
+//! specification it follows.
+
+pub mod action;
+pub mod api;
+pub mod deployment;
+pub mod keys;
+pub mod plan;
+pub mod replica_set;
+pub mod template;
+pub mod why;

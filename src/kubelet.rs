@@ -1,0 +1,1 @@
+//! How a simulated pod behaves: pure, shared by the embedded cluster and the forecast.

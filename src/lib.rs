@@ -1,0 +1,14 @@
+//! kubectl-rs carries the logic of Kubernetes' Deployment and ReplicaSet controllers in the client.
+//!
+//! The library is the program; `main.rs` only starts it. `docs/architecture.md` maps the modules and says which may
+//! import which.
+
+pub mod cli;
+pub mod clock;
+pub mod controller;
+pub mod engine;
+pub mod error;
+pub mod kubelet;
+pub mod manifest;
+pub mod sandbox;
+pub mod ui;

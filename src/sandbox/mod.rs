@@ -1,0 +1,1 @@
+//! The embedded cluster: an in-memory Kubernetes API with a simulated scheduler and kubelet. It has no controllers.

@@ -1,0 +1,1 @@
+//! What people and scripts see: streams, colour, tables, progress, escaping of untrusted text.
