@@ -1,0 +1,31 @@
+//! The recorded answers of Kubernetes 1.36's controllers, case by case.
+//!
+//! `vectors/README.md` describes the files. `CONFORMANCE_DIR=DIR cargo test --test conformance` runs the same tests
+//! on another folder of the same format. There is no skip list.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[allow(dead_code, reason = "the modules of the single files use the rest")]
+mod data;
+
+/// Every file that must be there; each has a module of its own.
+const FILES: [&str; 7] = [
+    "delete-rank",
+    "fenceposts",
+    "history-text",
+    "proportional",
+    "replicaset-step",
+    "rolling-step",
+    "status-text",
+];
+
+#[test]
+fn every_file_is_there_and_can_be_read() {
+    for file in FILES {
+        data::check_all(file, |_| Ok(()));
+    }
+}
