@@ -11,4 +11,5 @@ pub mod error;
 pub mod kubelet;
 pub mod manifest;
 pub mod sandbox;
+pub mod schema;
 pub mod ui;
