@@ -342,9 +342,9 @@ impl Sub for Quantity {
 
     /// Keeps the notation of the left side, unless that is zero.
     fn sub(self, other: Self) -> Self {
-        self + Self {
-            nanos: other.nanos.saturating_neg(),
-            format: other.format,
+        Self {
+            nanos: self.nanos.saturating_sub(other.nanos),
+            ..self.add(other)
         }
     }
 }
