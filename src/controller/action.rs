@@ -26,6 +26,17 @@ pub enum Kind {
     Pod,
 }
 
+impl Kind {
+    /// The word that names the kind on kubectl's command line: `deployment`, `replicaset`, `pod`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Deployment => "deployment",
+            Self::ReplicaSet => "replicaset",
+            Self::Pod => "pod",
+        }
+    }
+}
+
 /// An object that an action is about, with the precondition the action relies on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Target {

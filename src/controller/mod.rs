@@ -10,6 +10,7 @@ pub mod api;
 pub mod deployment;
 pub mod keys;
 pub mod plan;
+pub mod plural;
 pub mod replica_set;
 pub mod template;
 pub mod why;

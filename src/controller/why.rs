@@ -1,8 +1,11 @@
 //! The reason behind each step, and behind each step that is not taken: the numbers, in words.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::Serialize;
+
+use super::plural::{agree, count};
 
 /// Why a step is taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -109,14 +112,11 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NewTemplate {
-                revision,
-                replicas,
-                max_total,
-            } => {
+            Self::NewTemplate { max_total, .. } => {
                 write!(
                     f,
-                    "new template becomes revision {revision}: {replicas} of at most {max_total} in total"
+                    "new template: at most {} in total",
+                    count(*max_total, "pod")
                 )
             }
             Self::SurgeRoom { total, max_total } => {
@@ -127,9 +127,12 @@ impl fmt::Display for Why {
                 )
             }
             Self::AboveDesired { desired } => write!(f, "more than the {desired} wanted"),
-            Self::UnhealthyOld { unavailable, limit } => {
-                write!(f, "{unavailable} old not available, up to {limit} may go")
-            }
+            Self::UnhealthyOld { unavailable, limit } => write!(
+                f,
+                "{} {} not available, up to {limit} may go",
+                count(*unavailable, "old pod"),
+                agree(*unavailable, "is", "are")
+            ),
             Self::AvailabilityRoom {
                 available,
                 min_available,
@@ -155,9 +158,12 @@ impl fmt::Display for Why {
             Self::Revision { revision } => write!(f, "revision is {revision}"),
             Self::OrphanMatches => f.write_str("orphan matches the selector"),
             Self::SelectorMismatch => f.write_str("the selector matches it no longer"),
-            Self::HistoryLimit { limit, count } => {
-                write!(f, "{count} old ReplicaSets, {limit} are kept")
-            }
+            Self::HistoryLimit { limit, count: old } => write!(
+                f,
+                "{}, {limit} {} kept",
+                count(*old, "old ReplicaSet"),
+                agree(*limit, "is", "are")
+            ),
             Self::RollbackAnnotation { revision: 0 } => {
                 f.write_str("rollback to the last revision asked for")
             }
@@ -165,8 +171,12 @@ impl fmt::Display for Why {
                 write!(f, "rollback to revision {revision} asked for")
             }
             Self::HashCollision => f.write_str("the name for this template is taken: hash again"),
-            Self::TooFewPods { active, desired } => write!(f, "{active} of {desired} pods"),
-            Self::TooManyPods { active, desired } => write!(f, "{active} pods, {desired} wanted"),
+            Self::TooFewPods { active, desired } => {
+                write!(f, "{active} of {}", count(*desired, "pod"))
+            }
+            Self::TooManyPods { active, desired } => {
+                write!(f, "{}, {desired} wanted", count(*active, "pod"))
+            }
             Self::Tells => f.write_str("tells what was done"),
         }
     }
@@ -239,45 +249,174 @@ pub enum WaitingOn {
 impl fmt::Display for WaitingOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blocked {
-                total,
-                desired,
-                max_surge,
-                available,
-                max_unavailable,
-                new_unavailable,
-            } => write!(
-                f,
-                "total {total} = {desired} + maxSurge {max_surge}, available {available} = {desired} − \
-                 maxUnavailable {max_unavailable}: neither side may move until 1 of {new_unavailable} new pods is ready"
-            ),
+            Self::Blocked { .. } => self.fmt_blocked(f),
             Self::NewPods {
                 unavailable,
                 replicas,
             } => {
-                write!(
-                    f,
-                    "{unavailable} of {replicas} new pods to become available"
-                )
+                if unavailable < replicas {
+                    write!(f, "{unavailable} of ")?;
+                }
+                write!(f, "{} to become available", count(*replicas, "new pod"))
             }
-            Self::OldPods { count } => write!(f, "{count} old pods to go"),
+            Self::OldPods { count: old } => write!(f, "{} to go", count(*old, "old pod")),
             Self::MinReadySeconds {
                 pods,
                 next_in_seconds,
-            } => {
-                write!(
-                    f,
-                    "{pods} ready pods to stay ready, the next for {next_in_seconds}s more"
-                )
-            }
+            } => write!(
+                f,
+                "{} to stay ready{} for {next_in_seconds}s more",
+                count(*pods, "ready pod"),
+                agree(*pods, "", ", the next")
+            ),
             Self::Paused { held_back: true } => {
                 f.write_str("paused, a template change is held back")
             }
             Self::Paused { held_back: false } => f.write_str("paused"),
-            Self::Terminating { count } => write!(f, "{count} pods to shut down"),
+            Self::Terminating { count: pods } => {
+                write!(f, "{} to shut down", count(*pods, "pod"))
+            }
             Self::ReplicaFailure { message } | Self::Refused { message } => f.write_str(message),
             Self::Deleting => f.write_str("being deleted"),
             Self::DeadlineExceeded => f.write_str("progress deadline passed"),
+        }
+    }
+}
+
+impl WaitingOn {
+    /// The arithmetic of a blocked rolling update. Pods that died, or a change of scale, can put the numbers beyond
+    /// the bounds: the signs say so.
+    fn fmt_blocked(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Blocked {
+            total,
+            desired,
+            max_surge,
+            available,
+            max_unavailable,
+            new_unavailable,
+        } = self
+        else {
+            return Ok(());
+        };
+        write!(
+            f,
+            "total {total} {} {desired} + maxSurge {max_surge}, \
+             available {available} {} {desired} − maxUnavailable {max_unavailable}: neither side may move",
+            sign(*total, desired.saturating_add(*max_surge)),
+            sign(*available, desired.saturating_sub(*max_unavailable)),
+        )?;
+        match new_unavailable {
+            ..=0 => Ok(()),
+            1 => f.write_str(" until 1 new pod is ready"),
+            many => write!(f, " until 1 of {many} new pods is ready"),
+        }
+    }
+}
+
+fn sign(left: i32, right: i32) -> char {
+    match left.cmp(&right) {
+        Ordering::Less => '<',
+        Ordering::Equal => '=',
+        Ordering::Greater => '>',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocked(total: i32, available: i32, new_unavailable: i32) -> String {
+        WaitingOn::Blocked {
+            total,
+            desired: 5,
+            max_surge: 1,
+            available,
+            max_unavailable: 1,
+            new_unavailable,
+        }
+        .to_string()
+    }
+
+    #[test]
+    fn blocked_shows_the_arithmetic() {
+        assert_eq!(
+            blocked(6, 4, 2),
+            "total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: \
+             neither side may move until 1 of 2 new pods is ready"
+        );
+        assert_eq!(
+            blocked(7, 3, 1),
+            "total 7 > 5 + maxSurge 1, available 3 < 5 − maxUnavailable 1: \
+             neither side may move until 1 new pod is ready"
+        );
+    }
+
+    #[test]
+    fn counts_agree_with_their_nouns() {
+        let cases = [
+            (
+                WaitingOn::NewPods {
+                    unavailable: 1,
+                    replicas: 1,
+                },
+                "1 new pod to become available",
+            ),
+            (
+                WaitingOn::NewPods {
+                    unavailable: 1,
+                    replicas: 3,
+                },
+                "1 of 3 new pods to become available",
+            ),
+            (WaitingOn::OldPods { count: 1 }, "1 old pod to go"),
+            (
+                WaitingOn::MinReadySeconds {
+                    pods: 1,
+                    next_in_seconds: 7,
+                },
+                "1 ready pod to stay ready for 7s more",
+            ),
+            (
+                WaitingOn::MinReadySeconds {
+                    pods: 2,
+                    next_in_seconds: 7,
+                },
+                "2 ready pods to stay ready, the next for 7s more",
+            ),
+            (WaitingOn::Terminating { count: 2 }, "2 pods to shut down"),
+        ];
+        for (waiting, text) in cases {
+            assert_eq!(waiting.to_string(), text);
+        }
+        let cases = [
+            (
+                Why::UnhealthyOld {
+                    unavailable: 1,
+                    limit: 2,
+                },
+                "1 old pod is not available, up to 2 may go",
+            ),
+            (
+                Why::HistoryLimit { limit: 1, count: 2 },
+                "2 old ReplicaSets, 1 is kept",
+            ),
+            (
+                Why::TooFewPods {
+                    active: 0,
+                    desired: 1,
+                },
+                "0 of 1 pod",
+            ),
+            (
+                Why::TooManyPods {
+                    active: 1,
+                    desired: 0,
+                },
+                "1 pod, 0 wanted",
+            ),
+        ];
+        for (why, text) in cases {
+            assert_eq!(why.to_string(), text);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What the engine tells whoever watches: typed, in order. Printers consume it; the engine prints nothing.
 
-use crate::controller::action::{Outcome, Step};
+use k8s_openapi::jiff::Timestamp;
+
+use crate::controller::action::{Kind, Outcome, Step};
 use crate::controller::api::ObjectKey;
 use crate::controller::deployment::overview::Overview;
 use crate::controller::why::WaitingOn;
@@ -8,6 +10,10 @@ use crate::controller::why::WaitingOn;
 /// Something that happened to one selected Deployment or ReplicaSet.
 #[derive(Clone, Debug)]
 pub struct EngineEvent {
+    /// When it happened.
+    pub at: Timestamp,
+    /// Whether `key` names a Deployment or a ReplicaSet without an owner.
+    pub kind: Kind,
     /// The Deployment (or the ReplicaSet without an owner) it belongs to.
     pub key: ObjectKey,
     /// What happened.

@@ -5,14 +5,14 @@ use serde::Serialize;
 
 use crate::controller::api::{Condition, ObjectKey};
 
-/// A Deployment at one instant.
+/// A Deployment at one instant; or a ReplicaSet without an owner, which is its own only revision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
-    /// Which Deployment.
+    /// Which Deployment (or ReplicaSet).
     #[serde(flatten)]
     pub key: ObjectKey,
-    /// `RollingUpdate` or `Recreate`.
+    /// `RollingUpdate` or `Recreate`; empty for a ReplicaSet.
     pub strategy: String,
     /// `spec.replicas`.
     pub desired: i32,
@@ -20,7 +20,7 @@ pub struct Overview {
     pub max_surge: i32,
     /// Resolved maxUnavailable.
     pub max_unavailable: i32,
-    /// Pods of all revisions by `spec.replicas` of the ReplicaSets.
+    /// Pods of all revisions by `spec.replicas` of the ReplicaSets: what the surge bounds.
     pub total: i32,
     /// Pods that exist (status.replicas of all ReplicaSets).
     pub current: i32,
@@ -49,7 +49,20 @@ impl Overview {
 
     /// The fewest pods that must stay available.
     pub fn min_available(&self) -> i32 {
-        self.desired - self.max_unavailable
+        self.desired.saturating_sub(self.max_unavailable)
+    }
+
+    /// The revision whose template is the Deployment's, once it has a ReplicaSet.
+    pub fn new_revision(&self) -> Option<&RevisionOverview> {
+        self.revisions.iter().find(|revision| revision.new)
+    }
+
+    /// Pods of revisions that are on their way out, by `spec.replicas` of their ReplicaSets.
+    pub fn old_total(&self) -> i32 {
+        self.revisions
+            .iter()
+            .filter(|revision| !revision.new)
+            .fold(0, |total, revision| total.saturating_add(revision.desired))
     }
 }
 
