@@ -5,6 +5,7 @@
 //! progress view and the executor all read the same list.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -34,6 +35,16 @@ impl Kind {
             Self::ReplicaSet => "replicaset",
             Self::Pod => "pod",
         }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deployment => "Deployment",
+            Self::ReplicaSet => "ReplicaSet",
+            Self::Pod => "Pod",
+        })
     }
 }
 

@@ -7,10 +7,14 @@
 
 pub mod action;
 pub mod api;
+#[allow(dead_code, reason = "the reconcile functions to come call it")]
+pub(crate) mod claim;
+pub mod condition;
 pub mod deployment;
 pub mod keys;
 pub mod plan;
 pub mod plural;
 pub mod replica_set;
+pub mod selector;
 pub mod template;
 pub mod why;

@@ -73,7 +73,7 @@ pub enum SyncError {
     #[error("unexpected deployment strategy type: {0}")]
     UnexpectedStrategy(String),
     /// Objects could not be claimed; all causes, one after the other.
-    #[error("{}", .0.join(", "))]
+    #[error("{}", several(.0))]
     Claim(Vec<String>),
     /// Pods can't be made from a template without labels.
     #[error("unable to create pods, no labels")]
@@ -87,6 +87,14 @@ pub enum SyncError {
         /// The name.
         name: String,
     },
+}
+
+/// One cause alone; several in brackets.
+fn several(causes: &[String]) -> String {
+    match causes {
+        [cause] => cause.clone(),
+        causes => format!("[{}]", causes.join(", ")),
+    }
 }
 
 /// What a fresh read of the owner says; asked for once before the first adoption of a pass.

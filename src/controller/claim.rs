@@ -1,0 +1,200 @@
+//! Claiming: which objects belong to a controller, and adopting or releasing the others (deployment-controller
+//! section 5, replicaset-controller section 6).
+//!
+//! Both controllers call it: a Deployment claims ReplicaSets, a ReplicaSet claims pods. Ownership compares UIDs only.
+
+use std::sync::Arc;
+
+use super::action::{Action, Kind, RefusalReason, Target};
+use super::api::{ObjectMeta, OwnerReference, Pod, ReplicaSet};
+use super::plan::{LiveOwner, Recorder, SyncError};
+use super::selector::Selector;
+use super::why::Why;
+
+/// A kind of object that can be claimed.
+pub(crate) trait Claimable {
+    /// The kind, for targets and messages.
+    const KIND: Kind;
+
+    /// The object's metadata.
+    fn meta(&self) -> &ObjectMeta;
+
+    /// The action that adds the owner.
+    fn adopt(target: Target, owner: OwnerReference) -> Action;
+
+    /// The action that removes the owner.
+    fn release(target: Target, owner_uid: String) -> Action;
+}
+
+impl Claimable for ReplicaSet {
+    const KIND: Kind = Kind::ReplicaSet;
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+
+    fn adopt(target: Target, owner: OwnerReference) -> Action {
+        Action::AdoptReplicaSet { target, owner }
+    }
+
+    fn release(target: Target, owner_uid: String) -> Action {
+        Action::ReleaseReplicaSet { target, owner_uid }
+    }
+}
+
+impl Claimable for Pod {
+    const KIND: Kind = Kind::Pod;
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+
+    fn adopt(target: Target, owner: OwnerReference) -> Action {
+        Action::AdoptPod { target, owner }
+    }
+
+    fn release(target: Target, owner_uid: String) -> Action {
+        Action::ReleasePod { target, owner_uid }
+    }
+}
+
+/// The controller that claims.
+pub(crate) struct Claimer<'a> {
+    /// Its kind.
+    pub(crate) kind: Kind,
+    /// Its metadata, from the snapshot.
+    pub(crate) meta: &'a ObjectMeta,
+    /// What it selects.
+    pub(crate) selector: &'a Selector,
+    /// What a fresh read of it says.
+    pub(crate) live: &'a LiveOwner,
+}
+
+enum Decision {
+    Claimed,
+    Ignore,
+    Adopt,
+    Release,
+}
+
+impl Claimer<'_> {
+    /// Goes through the candidates in their order and returns those that belong to the controller, adopted ones
+    /// included. All candidates are tried; their patches may be sent at once.
+    ///
+    /// # Errors
+    /// Every adoption and release that failed, together.
+    pub(crate) fn claim<'c, T: Claimable>(
+        &self,
+        candidates: impl IntoIterator<Item = &'c Arc<T>>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Vec<&'c Arc<T>>, SyncError> {
+        recorder.next_batch();
+        let mut claimed = Vec::new();
+        let mut errors = Vec::new();
+        for candidate in candidates {
+            let is_ours = match self.decide(candidate.meta()) {
+                Decision::Claimed => Ok(true),
+                Decision::Ignore => Ok(false),
+                Decision::Adopt => self.adopt::<T>(candidate.meta(), recorder),
+                Decision::Release => self.release::<T>(candidate.meta(), recorder),
+            };
+            match is_ours {
+                Ok(true) => claimed.push(candidate),
+                Ok(false) => {}
+                Err(error) if errors.contains(&error) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() {
+            Ok(claimed)
+        } else {
+            Err(SyncError::Claim(errors))
+        }
+    }
+
+    /// The owner reference that claimed objects carry.
+    pub(crate) fn owner_reference(&self) -> OwnerReference {
+        OwnerReference {
+            api_version: "apps/v1".to_owned(),
+            kind: self.kind.to_string(),
+            name: self.meta.name.clone(),
+            uid: self.meta.uid.clone(),
+            controller: true,
+            block_owner_deletion: true,
+        }
+    }
+
+    fn decide(&self, candidate: &ObjectMeta) -> Decision {
+        let matches = || self.selector.matches(&candidate.labels);
+        match candidate.controller() {
+            Some(owner) if owner.uid != self.meta.uid => Decision::Ignore,
+            Some(_) if matches() => Decision::Claimed,
+            _ if self.meta.is_deleting() => Decision::Ignore,
+            Some(_) => Decision::Release,
+            None if candidate.is_deleting() || !matches() => Decision::Ignore,
+            None => Decision::Adopt,
+        }
+    }
+
+    fn adopt<T: Claimable>(
+        &self,
+        candidate: &ObjectMeta,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<bool, String> {
+        self.can_adopt().map_err(|cause| {
+            format!(
+                "can't adopt {} {} ({}): {cause}",
+                T::KIND,
+                candidate.key(),
+                candidate.uid
+            )
+        })?;
+        let action = T::adopt(Target::new(T::KIND, candidate), self.owner_reference());
+        match recorder.perform_in_batch(action, Why::OrphanMatches) {
+            Ok(_) => Ok(true),
+            Err(refusal) if refusal.reason == RefusalReason::NotFound => Ok(false),
+            Err(refusal) => Err(refusal.message),
+        }
+    }
+
+    fn release<T: Claimable>(
+        &self,
+        candidate: &ObjectMeta,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<bool, String> {
+        let action = T::release(Target::new(T::KIND, candidate), self.meta.uid.clone());
+        match recorder.perform_in_batch(action, Why::SelectorMismatch) {
+            Ok(_) => Ok(false),
+            // The object is gone, or was made anew, or the reference is already removed.
+            Err(refusal)
+                if matches!(
+                    refusal.reason,
+                    RefusalReason::NotFound | RefusalReason::Invalid
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(refusal) => Err(refusal.message),
+        }
+    }
+
+    /// Whether the fresh read allows adoptions: between the snapshot and now the controller may have been deleted,
+    /// and what it adopted then would be collected with it.
+    fn can_adopt(&self) -> Result<(), String> {
+        let key = self.meta.key();
+        match self.live {
+            LiveOwner::Unchanged => Ok(()),
+            LiveOwner::Deleting { since } => Err(format!(
+                "{key} has just been deleted at {}",
+                since.strftime("%Y-%m-%d %H:%M:%S +0000 UTC")
+            )),
+            LiveOwner::Recreated { uid } => Err(format!(
+                "can't recheck DeletionTimestamp: original {} {key} is gone: got uid {uid}, wanted {}",
+                self.kind, self.meta.uid
+            )),
+            LiveOwner::Unreadable(refusal) => {
+                Err(format!("can't recheck DeletionTimestamp: {refusal}"))
+            }
+        }
+    }
+}
