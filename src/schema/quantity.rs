@@ -120,6 +120,13 @@ impl Quantity {
         saturate(div_ceil(self.nanos, NANOS_PER_MILLI))
     }
 
+    /// The same amount in the notation without binary suffixes or exponents: equal amounts print alike then.
+    #[must_use]
+    pub fn in_decimal(self) -> Self {
+        let format = Format::DecimalSi;
+        Self { format, ..self }
+    }
+
     /// The next amount up (away from zero) that needs no finer unit than a thousandth: what the API server stores in
     /// resource lists.
     #[must_use]
