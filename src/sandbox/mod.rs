@@ -1,1 +1,4 @@
 //! The embedded cluster: an in-memory Kubernetes API with a simulated scheduler and kubelet. It has no controllers.
+
+pub mod defaults;
+mod json;
