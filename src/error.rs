@@ -36,3 +36,43 @@ impl From<ExitCode> for process::ExitCode {
         Self::from(code as u8)
     }
 }
+
+/// A failure that ends the program: what to say, what to end with and, where it is known, the way out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// What the process ends with.
+    pub code: ExitCode,
+    /// One sentence, lower case, without `error:`.
+    pub message: String,
+    /// What to do about it, one sentence.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure of the given class.
+    pub fn new(code: ExitCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Something went wrong.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(ExitCode::Error, message)
+    }
+
+    /// The command line or a file is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ExitCode::Usage, message)
+    }
+
+    /// The same failure with the way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}

@@ -1,5 +1,5 @@
 //! The `kubectl-rs` binary: starts the library and turns its result into an exit code.
 
 fn main() -> std::process::ExitCode {
-    kubectl_rs::error::ExitCode::Done.into()
+    kubectl_rs::cli::run(std::env::args_os()).into()
 }

@@ -1,1 +1,114 @@
 //! The command line: one file a command, and the flags that they share.
+//!
+//! `main` calls [`run`]; everything below it returns errors, and only this module and [`report`] turn them into text
+//! and an exit code. Commands build what they need from the shared flags ([`kube_flags`], [`selection`], [`output`]),
+//! hand it to the engine, and print what comes back.
+
+pub mod connection;
+pub mod duration;
+pub mod kube_flags;
+mod kubeconfig;
+pub mod logging;
+pub mod output;
+pub mod report;
+pub mod selection;
+mod usage;
+mod version;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::error::ExitCode;
+use kube_flags::KubeFlags;
+use report::Report;
+
+/// `kubectl rs`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-rs",
+    bin_name = "kubectl rs",
+    version,
+    about = "Deployments and ReplicaSets, reconciled and explained from the client",
+    arg_required_else_help = true,
+    subcommand_required = true
+)]
+pub struct Cli {
+    /// The flags that say which cluster, and who asks.
+    #[command(flatten)]
+    pub kube: KubeFlags,
+    /// How much to log.
+    #[command(flatten)]
+    pub logging: logging::LogFlags,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the version
+    Version(version::VersionArgs),
+}
+
+/// Runs the command line `args` (the program's name first) and says what to end with.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let result = parse(args).and_then(|cli| match cli {
+        Parsed::Run(cli) => start(*cli),
+        Parsed::Text(text) => {
+            anstream::stdout().write_all(text.as_bytes())?;
+            Ok(ExitCode::Done)
+        }
+    });
+    match result {
+        Ok(code) => code,
+        Err(error) => Report::of(&error).print(),
+    }
+}
+
+/// A command line is either to be run or a request for text (help, version).
+enum Parsed {
+    Run(Box<Cli>),
+    Text(String),
+}
+
+fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed> {
+    let parsed = Cli::command()
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    match parsed {
+        Ok(cli) => Ok(Parsed::Run(Box::new(cli))),
+        Err(error) if usage::is_help(&error) => Ok(Parsed::Text(error.render().ansi().to_string())),
+        Err(error) => Err(usage::failure(&error).into()),
+    }
+}
+
+/// Runs the command to its end, or until Ctrl-C. What a command leaves on the terminal it cleans up when it is dropped.
+fn start(cli: Cli) -> anyhow::Result<ExitCode> {
+    cli.logging.start();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        tokio::select! {
+            result = dispatch(cli) => result,
+            () = interrupted() => Ok(ExitCode::Interrupted),
+        }
+    })
+}
+
+#[expect(clippy::unused_async, reason = "commands that talk to a cluster wait")]
+async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Version(args) => args.run(),
+    }
+}
+
+/// Resolves on Ctrl-C; never where signals can't be had.
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,153 @@
+//! What becomes of an error: the lines on stderr and the exit code.
+//!
+//! One line, worded as kubectl words it (rollout-commands section 1.4), and at most one `hint:` line. A pipe that was
+//! closed by its reader is no error at all.
+
+use std::error::Error as StdError;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use kube::core::Status;
+
+use super::connection::{Unreachable, chain};
+use crate::error::{ExitCode, Failure};
+
+/// An error as the user gets to see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What the process ends with.
+    pub code: ExitCode,
+    /// The line, prefix included; empty when there is nothing to say.
+    pub line: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Report {
+    /// Words an error.
+    pub fn of(error: &anyhow::Error) -> Self {
+        Self::of_error(error.as_ref())
+    }
+
+    fn of_error(error: &(dyn StdError + 'static)) -> Self {
+        if find::<io::Error>(error).is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return Self {
+                code: ExitCode::Done,
+                line: String::new(),
+                hint: None,
+            };
+        }
+        let failure = find::<Failure>(error);
+        let code = failure.map_or(ExitCode::Error, |failure| failure.code);
+        let (line, hint) = if let Some(unreachable) = find::<Unreachable>(error) {
+            (unreachable.to_string(), unreachable_hint(unreachable))
+        } else if let Some(status) = status_of(error) {
+            (of_status(status), None)
+        } else {
+            (
+                format!("error: {}", one_line(error)),
+                failure.and_then(|failure| failure.hint.clone()),
+            )
+        };
+        Self {
+            code,
+            line: single_line(&line),
+            hint: hint.map(|hint| single_line(&hint)),
+        }
+    }
+
+    /// Prints the lines to stderr and gives the exit code.
+    pub fn print(&self) -> ExitCode {
+        if !self.line.is_empty() {
+            let hint = self.hint.as_ref();
+            let hint = hint.map_or_else(String::new, |hint| format!("hint: {hint}\n"));
+            // When stderr is gone too, there is nobody left to tell.
+            let _ = write!(anstream::stderr(), "{}\n{hint}", self.line);
+        }
+        self.code
+    }
+}
+
+fn unreachable_hint(unreachable: &Unreachable) -> Option<String> {
+    match unreachable {
+        Unreachable::Refused { host } if host == super::kube_flags::DEFAULT_HOST => Some(
+            "no kubeconfig was found; name one with --kubeconfig or KUBECONFIG, or use --embedded"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// The API server's answer, when the error is just that. Inside another message it is part of that message.
+fn status_of<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a Status> {
+    if let Some(kube::Error::Api(status)) = error.downcast_ref::<kube::Error>() {
+        return Some(status);
+    }
+    error.downcast_ref::<Status>()
+}
+
+/// kubectl's line for an answer of the API server.
+fn of_status(status: &Status) -> String {
+    let message = &status.message;
+    match status.reason.as_str() {
+        "Unauthorized" => format!("error: You must be logged in to the server ({message})"),
+        "Invalid" => format!("The {}", invalid(status)),
+        "" => format!("Error from server: {message}"),
+        reason => format!("Error from server ({reason}): {message}"),
+    }
+}
+
+/// `Deployment "web" is invalid: ` and its causes.
+fn invalid(status: &Status) -> String {
+    let Some(details) = status
+        .details
+        .as_ref()
+        .filter(|details| !details.causes.is_empty())
+    else {
+        return status.message.clone();
+    };
+    let mut line = format!("{} \"{}\" is invalid: ", details.kind, details.name);
+    for (index, cause) in details.causes.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(line, "{comma}{}: {}", cause.field, cause.message);
+    }
+    line
+}
+
+fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
+    chain(error).find_map(|link| link.downcast_ref())
+}
+
+/// An error and its causes on one line. Causes that the line already tells are left out: many errors quote theirs.
+pub(super) fn one_line(error: &(dyn StdError + 'static)) -> String {
+    let mut line = String::new();
+    for link in chain(error) {
+        let status = status_of(link);
+        let message = status.map_or_else(|| link.to_string(), |status| status.message.clone());
+        if !line.contains(message.trim()) {
+            if !line.is_empty() {
+                line.push_str(": ");
+            }
+            line.push_str(message.trim());
+        }
+        if status.is_some() {
+            break;
+        }
+    }
+    single_line(&line)
+}
+
+/// Line breaks and other control characters would let a message pose as several.
+fn single_line(text: &str) -> String {
+    let lines = text.split(['\n', '\r']).map(str::trim);
+    let joined = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>();
+    joined
+        .join(" ")
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;
