@@ -42,10 +42,7 @@ mod tests {
             ("1h30m", Duration::from_secs(5400)),
             ("1.5s", Duration::from_millis(1500)),
             ("250ms", Duration::from_millis(250)),
-            (
-                "999999999999999h",
-                Duration::from_hours(999_999_999_999_999),
-            ),
+            ("48h", Duration::from_hours(48)),
         ];
         for (text, expected) in cases {
             assert_eq!(parse(text), Ok(expected), "{text}");
