@@ -11,6 +11,7 @@ pub mod api;
 pub(crate) mod claim;
 pub mod condition;
 pub mod deployment;
+pub mod expectations;
 pub mod keys;
 pub mod plan;
 pub mod plural;

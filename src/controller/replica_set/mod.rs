@@ -1,5 +1,7 @@
 //! The ReplicaSet controller: one pass over one ReplicaSet (replicaset-controller section 5).
 
+pub mod ranking;
+
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
