@@ -224,6 +224,9 @@ pub enum Action {
         target: Target,
         /// The status, whole.
         status: Box<ReplicaSetStatus>,
+        /// Whether to read the ReplicaSet afresh and write over the version found, instead of `target`'s: so the one
+        /// retry of a refused write does (replicaset-controller section 10.3). A failed read is the step's answer.
+        reread: bool,
     },
     /// Record an event. Its failure never matters.
     RecordEvent {

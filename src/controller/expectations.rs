@@ -22,7 +22,9 @@ pub struct Expectations(HashMap<ObjectKey, Open>);
 
 #[derive(Clone, Debug, Default)]
 struct Open {
-    /// Negative when more were seen than expected.
+    /// How many creations the pass was about to send.
+    planned: i64,
+    /// How many of these are not seen yet. Negative when more were seen than expected.
     creations: i64,
     /// Names of pods. A pod is seen off twice, when it gets a deletionTimestamp and when it is gone; the first counts.
     deletions: BTreeSet<String>,
@@ -45,42 +47,57 @@ impl Expectations {
             .map_or((0, 0), |open| (open.creations, open.deletions.len()))
     }
 
-    /// Expects the creations or deletions of a pass, before it sends the first of them: `plan` is the one made without
-    /// answers. What was expected before is forgotten, unless the plan has neither.
-    pub fn expect(&mut self, replica_set: &ObjectKey, plan: &Plan, now: Timestamp) {
-        let creations = creations(plan);
-        let deletions: BTreeSet<String> = deletions(plan).map(str::to_owned).collect();
-        if creations > 0 || !deletions.is_empty() {
-            self.0.insert(
-                replica_set.clone(),
-                Open {
-                    creations,
-                    deletions,
-                    since: now,
-                },
-            );
+    /// Expects the creations or deletions of a pass, if its next batch sends the first of them. Call it before each
+    /// batch; `sent` is the number of steps that are answered. What was expected before is forgotten then.
+    pub fn expect(&mut self, replica_set: &ObjectKey, plan: &Plan, sent: usize, now: Timestamp) {
+        let (answered, coming) = plan.steps.split_at(sent);
+        let next = coming.chunk_by(|a, b| a.batch == b.batch).next();
+        if answered.iter().any(changes_pods) || !next.is_some_and(|it| it.iter().any(changes_pods))
+        {
+            return;
         }
+        let creations = coming.iter().filter(|step| is_creation(step));
+        let deletions = coming.iter().filter_map(deleted_pod);
+        self.replace(
+            replica_set,
+            creations.map(|_| 1).sum(),
+            deletions.map(str::to_owned).collect(),
+            now,
+        );
     }
 
-    /// Takes back what a pass did not do in the end. `planned` is the plan given to [`expect`](Self::expect), `sent` the
-    /// last one, with as many steps answered as there are `answers`.
-    pub fn settle(
+    /// Expects this many creations. What was expected before is forgotten.
+    pub fn expect_creations(&mut self, replica_set: &ObjectKey, creations: i64, now: Timestamp) {
+        self.replace(replica_set, creations, BTreeSet::new(), now);
+    }
+
+    /// Expects the deletions of these pods. What was expected before is forgotten.
+    pub fn expect_deletions(
         &mut self,
         replica_set: &ObjectKey,
-        planned: &Plan,
-        sent: &Plan,
-        answers: &Outcomes,
+        pods: BTreeSet<String>,
+        now: Timestamp,
     ) {
+        self.replace(replica_set, 0, pods, now);
+    }
+
+    /// Takes back what a pass did not do in the end. `plan` is its last one, with the answers there are.
+    pub fn settle(&mut self, replica_set: &ObjectKey, plan: &Plan, answers: &Outcomes) {
+        let answered = || plan.steps.iter().zip(answers);
         let Some(open) = self.0.get_mut(replica_set) else {
             return;
         };
-        // After a refusal the last plan has fewer creations than the first: the others were not tried.
-        open.creations -= creations(planned) - created(sent, answers);
-        for (index, step) in sent.steps.iter().enumerate() {
-            if let Action::DeletePod { target } = &step.action
+        if !answered().any(|(step, _)| changes_pods(step)) {
+            // What is open is an earlier pass's.
+            return;
+        }
+        let created = answered().filter(|(step, answer)| is_creation(step) && is_created(answer));
+        open.creations -= open.planned - created.map(|_| 1).sum::<i64>();
+        for (index, step) in plan.steps.iter().enumerate() {
+            if let Some(pod) = deleted_pod(step)
                 && !matches!(answers.get(index), Some(Outcome::Applied(_)))
             {
-                open.deletions.remove(&target.key.name);
+                open.deletions.remove(pod);
             }
         }
     }
@@ -103,34 +120,41 @@ impl Expectations {
     pub fn forget(&mut self, replica_set: &ObjectKey) {
         self.0.remove(replica_set);
     }
+
+    fn replace(
+        &mut self,
+        replica_set: &ObjectKey,
+        creations: i64,
+        deletions: BTreeSet<String>,
+        since: Timestamp,
+    ) {
+        let open = Open {
+            planned: creations,
+            creations,
+            deletions,
+            since,
+        };
+        self.0.insert(replica_set.clone(), open);
+    }
 }
 
-fn creations(plan: &Plan) -> i64 {
-    let steps = plan.steps.iter();
-    steps.filter(|step| is_creation(step)).map(|_| 1).sum()
-}
-
-fn deletions(plan: &Plan) -> impl Iterator<Item = &str> {
-    plan.steps.iter().filter_map(|step| match &step.action {
-        Action::DeletePod { target } => Some(target.key.name.as_str()),
-        _ => None,
-    })
-}
-
-fn created(sent: &Plan, answers: &Outcomes) -> i64 {
-    let answered = sent.steps.iter().zip(answers);
-    answered
-        .filter(|(step, answer)| is_creation(step) && counts_as_created(answer))
-        .map(|_| 1)
-        .sum()
+fn changes_pods(step: &Step) -> bool {
+    is_creation(step) || deleted_pod(step).is_some()
 }
 
 fn is_creation(step: &Step) -> bool {
     matches!(step.action, Action::CreatePod { .. })
 }
 
+fn deleted_pod(step: &Step) -> Option<&str> {
+    match &step.action {
+        Action::DeletePod { target } => Some(&target.key.name),
+        _ => None,
+    }
+}
+
 /// A refusal because the namespace goes counts as success, though the pod will never be seen (section 7.1).
-fn counts_as_created(answer: &Outcome) -> bool {
+fn is_created(answer: &Outcome) -> bool {
     match answer {
         Outcome::Applied(_) => true,
         Outcome::Refused(refusal) => refusal.reason == RefusalReason::NamespaceTerminating,
@@ -139,6 +163,7 @@ fn counts_as_created(answer: &Outcome) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use super::*;
@@ -180,7 +205,7 @@ mod tests {
             namespace: "default".into(),
             generate_name: "web-1-".into(),
             labels: [("app".to_owned(), "web".to_owned())].into(),
-            annotations: Default::default(),
+            annotations: BTreeMap::default(),
             finalizers: Vec::new(),
             owner: OwnerReference::default(),
             spec: serde_json::json!({}),
@@ -218,7 +243,7 @@ mod tests {
     #[test]
     fn creations_are_counted() {
         let mut expectations = Expectations::default();
-        expectations.expect(&key(), &creating(3), START);
+        expectations.expect(&key(), &creating(3), 0, START);
         for still_open in [2, 1, 0, -1] {
             expectations.creation_observed(&key());
             assert_eq!(expectations.pending(&key()), (still_open, 0));
@@ -229,7 +254,7 @@ mod tests {
     #[test]
     fn a_pod_that_goes_is_counted_once() {
         let mut expectations = Expectations::default();
-        expectations.expect(&key(), &deleting(&["a", "b"]), START);
+        expectations.expect(&key(), &deleting(&["a", "b"]), 0, START);
         for (seen, still_open) in [("other", 2), ("a", 1), ("a", 1), ("b", 0)] {
             expectations.deletion_observed(&key(), seen);
             assert_eq!(expectations.pending(&key()), (0, still_open), "{seen}");
@@ -240,7 +265,7 @@ mod tests {
     #[test]
     fn what_is_not_seen_for_five_minutes_is_given_up() {
         let mut expectations = Expectations::default();
-        expectations.expect(&key(), &creating(1), START);
+        expectations.expect(&key(), &creating(1), 0, START);
         for (seconds, met) in [(0, false), (299, false), (300, false), (301, true)] {
             assert_eq!(
                 expectations.are_met(&key(), after(seconds)),
@@ -253,10 +278,10 @@ mod tests {
     #[test]
     fn a_later_pass_replaces_what_was_expected() {
         let mut expectations = Expectations::default();
-        expectations.expect(&key(), &creating(3), START);
-        expectations.expect(&key(), &deleting(&["a"]), after(301));
+        expectations.expect(&key(), &creating(3), 0, START);
+        expectations.expect(&key(), &deleting(&["a"]), 0, after(301));
         assert_eq!(expectations.pending(&key()), (0, 1));
-        expectations.expect(&key(), &plan([]), after(302));
+        expectations.expect(&key(), &plan([]), 0, after(302));
         assert_eq!(expectations.pending(&key()), (0, 1));
         expectations.forget(&key());
         assert_eq!(expectations.pending(&key()), (0, 0));
@@ -266,7 +291,7 @@ mod tests {
     #[test]
     fn refused_and_untried_creations_are_taken_back() {
         let mut expectations = Expectations::default();
-        expectations.expect(&key(), &creating(10), START);
+        expectations.expect(&key(), &creating(10), 0, START);
         let quota = || refused(RefusalReason::Forbidden);
         let answers = [
             applied(),
@@ -277,25 +302,55 @@ mod tests {
             quota(),
             quota(),
         ];
-        expectations.settle(&key(), &creating(10), &creating(7), &answers);
+        expectations.settle(&key(), &creating(7), &answers);
         assert_eq!(expectations.pending(&key()), (5, 0));
+    }
+
+    /// An adoption comes first, and only its answer tells how many pods are missing.
+    #[test]
+    fn the_plan_at_the_first_creation_counts() {
+        let adopt = || Action::AdoptPod {
+            target: target(Kind::Pod, "orphan"),
+            owner: OwnerReference::default(),
+        };
+        let with_adoption = |mut rest: Plan| {
+            let mut plan = plan([adopt()]);
+            plan.steps[0].batch = 0;
+            plan.steps.append(&mut rest.steps);
+            plan
+        };
+        let mut expectations = Expectations::default();
+        expectations.expect(&key(), &with_adoption(creating(1)), 0, START);
+        assert_eq!(expectations.pending(&key()), (0, 0));
+        expectations.expect(&key(), &with_adoption(creating(2)), 1, START);
+        assert_eq!(expectations.pending(&key()), (2, 0));
+        expectations.expect(&key(), &with_adoption(creating(3)), 2, START);
+        assert_eq!(expectations.pending(&key()), (2, 0));
+    }
+
+    #[test]
+    fn a_pass_that_changes_no_pod_takes_nothing_back() {
+        let mut expectations = Expectations::default();
+        expectations.expect(&key(), &creating(2), 0, START);
+        expectations.settle(&key(), &plan([]), &[]);
+        assert_eq!(expectations.pending(&key()), (2, 0));
     }
 
     #[test]
     fn a_terminating_namespace_leaves_creations_expected() {
         let mut expectations = Expectations::default();
-        expectations.expect(&key(), &creating(2), START);
+        expectations.expect(&key(), &creating(2), 0, START);
         let answers = [applied(), refused(RefusalReason::NamespaceTerminating)];
-        expectations.settle(&key(), &creating(2), &creating(2), &answers);
+        expectations.settle(&key(), &creating(2), &answers);
         assert_eq!(expectations.pending(&key()), (2, 0));
     }
 
     #[test]
     fn events_that_come_before_the_answers_count() {
         let mut expectations = Expectations::default();
-        expectations.expect(&key(), &creating(3), START);
+        expectations.expect(&key(), &creating(3), 0, START);
         expectations.creation_observed(&key());
-        expectations.settle(&key(), &creating(3), &creating(1), &[applied()]);
+        expectations.settle(&key(), &creating(1), &[applied()]);
         assert_eq!(expectations.pending(&key()), (0, 0));
     }
 
@@ -303,13 +358,13 @@ mod tests {
     fn refused_and_unsent_deletions_are_taken_back() {
         let mut expectations = Expectations::default();
         let plan = deleting(&["a", "b", "c", "d"]);
-        expectations.expect(&key(), &plan, START);
+        expectations.expect(&key(), &plan, 0, START);
         let answers = [
             applied(),
             refused(RefusalReason::NotFound),
             refused(RefusalReason::Timeout),
         ];
-        expectations.settle(&key(), &plan, &plan, &answers);
+        expectations.settle(&key(), &plan, &answers);
         assert_eq!(expectations.pending(&key()), (0, 1));
         expectations.deletion_observed(&key(), "a");
         assert!(expectations.are_met(&key(), START));

@@ -7,7 +7,6 @@
 
 pub mod action;
 pub mod api;
-#[allow(dead_code, reason = "the reconcile functions to come call it")]
 pub(crate) mod claim;
 pub mod condition;
 pub mod deployment;

@@ -122,7 +122,6 @@ pub enum LiveOwner {
 /// A reconcile function is written as if it called the API. What it gets back is the recorded answer where the step
 /// was already sent, and otherwise the assumption that it will succeed. So a pass whose step was refused is simply
 /// planned again with the answers so far: its first steps come out the same, and it goes on from the refusal.
-#[allow(dead_code, reason = "the reconcile functions to come call it")]
 pub(crate) struct Recorder<'a> {
     answers: &'a [Outcome],
     steps: Vec<Step>,
@@ -133,7 +132,6 @@ pub(crate) struct Recorder<'a> {
 /// The answers to the first steps of a pass, in their order.
 pub type Outcomes = [Outcome];
 
-#[allow(dead_code, reason = "the reconcile functions to come call it")]
 impl<'a> Recorder<'a> {
     pub(crate) fn new(answers: &'a Outcomes) -> Self {
         Self {

@@ -46,6 +46,11 @@ impl Selector {
             .map_err(|error| error.to_string())
     }
 
+    /// Selects what carries all of these labels.
+    pub fn from_labels(labels: BTreeMap<String, String>) -> Self {
+        Self(Some(labels.into_iter().collect()))
+    }
+
     /// Whether an object with these labels is selected.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         self.0

@@ -208,6 +208,15 @@ pub enum WaitingOn {
         /// How many there are.
         replicas: i32,
     },
+    /// A ReplicaSet's pods are not ready yet, those just created among them.
+    Pods {
+        /// How many are not ready.
+        unready: i32,
+        /// How many are wanted.
+        replicas: i32,
+    },
+    /// A ReplicaSet's earlier creations and deletions have not all been seen.
+    UnseenWrites,
     /// Old pods still run or shut down.
     OldPods {
         /// How many.
@@ -259,6 +268,13 @@ impl fmt::Display for WaitingOn {
                 }
                 write!(f, "{} to become available", count(*replicas, "new pod"))
             }
+            Self::Pods { unready, replicas } => {
+                if unready < replicas {
+                    write!(f, "{unready} of ")?;
+                }
+                write!(f, "{} to become ready", count(*replicas, "pod"))
+            }
+            Self::UnseenWrites => f.write_str("earlier creations and deletions to be seen"),
             Self::OldPods { count: old } => write!(f, "{} to go", count(*old, "old pod")),
             Self::MinReadySeconds {
                 pods,

@@ -11,6 +11,10 @@
 
 #[allow(dead_code, reason = "the modules of the single files use the rest")]
 mod data;
+mod delete_rank;
+mod pods;
+mod replica_set_step;
+mod server;
 
 /// Every file that must be there; each has a module of its own.
 const FILES: [&str; 7] = [

@@ -1,13 +1,21 @@
 //! The ReplicaSet controller: one pass over one ReplicaSet (replicaset-controller section 5).
 
+mod manage;
 pub mod ranking;
+mod status;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::api::{Pod, ReplicaSet};
-use super::plan::{LiveOwner, Outcomes, Plan, Recorder, Requeue};
+use self::manage::manage_replicas;
+use super::action::Kind;
+use super::api::{Pod, ReplicaSet, ReplicaSetStatus};
+use super::claim::Claimer;
+use super::plan::{LiveOwner, Outcomes, Plan, Recorder, Requeue, SyncError};
+use super::selector::Selector;
+use super::why::WaitingOn;
 
 /// What one pass may see.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +36,98 @@ pub struct Snapshot {
 }
 
 /// Plans one pass. `answers` are the outcomes of the first steps, where they were already sent.
-pub fn reconcile(_snapshot: &Snapshot, answers: &Outcomes) -> Plan {
-    Recorder::new(answers).finish(Ok(Requeue::No))
+pub fn reconcile(snapshot: &Snapshot, answers: &Outcomes) -> Plan {
+    let mut recorder = Recorder::new(answers);
+    let end = sync(snapshot, &mut recorder);
+    recorder.finish(end)
+}
+
+fn sync(snapshot: &Snapshot, recorder: &mut Recorder<'_>) -> Result<Requeue, SyncError> {
+    let replica_set = &snapshot.replica_set;
+    let Ok(selector) = Selector::compile(replica_set.spec.selector.as_ref()) else {
+        // Only an edit can mend it, and that starts another pass.
+        return Ok(Requeue::No);
+    };
+    let claimer = Claimer {
+        kind: Kind::ReplicaSet,
+        meta: &replica_set.meta,
+        selector: &selector,
+        live: &snapshot.live_owner,
+    };
+    let active: Vec<&Pod> = claimer
+        .claim(candidates(snapshot), recorder)?
+        .into_iter()
+        .map(Arc::as_ref)
+        .collect();
+    let terminating = terminating(snapshot, &selector);
+
+    let managed = if snapshot.expectations_met && !replica_set.meta.is_deleting() {
+        manage_replicas(snapshot, &active, claimer.owner_reference(), recorder)
+    } else {
+        Ok(())
+    };
+    let failure = managed.as_ref().err();
+    let status = status::calculate(replica_set, &active, terminating, failure, snapshot.now);
+    status::write(replica_set, &status, recorder)?;
+
+    let next_available = (status.ready_replicas != status.available_replicas)
+        .then(|| status::next_available(&active, replica_set.spec.min_ready_seconds, snapshot.now));
+    for what in waiting(snapshot, &status, failure, next_available) {
+        recorder.wait_for(what);
+    }
+    managed?;
+    Ok(next_available.map_or(Requeue::No, Requeue::After))
+}
+
+/// What keeps the ReplicaSet from having all its pods available, and none besides.
+fn waiting(
+    snapshot: &Snapshot,
+    status: &ReplicaSetStatus,
+    failure: Option<&SyncError>,
+    next_available: Option<Duration>,
+) -> impl Iterator<Item = WaitingOn> {
+    let replicas = snapshot.replica_set.spec.replicas;
+    let is_deleting = snapshot.replica_set.meta.is_deleting();
+    let unready = replicas - status.ready_replicas;
+    let surplus = (status.replicas - replicas).max(0);
+    let going = status.terminating_replicas.unwrap_or(0) + surplus;
+    [
+        failure.map(|error| WaitingOn::ReplicaFailure {
+            message: error.to_string(),
+        }),
+        is_deleting.then_some(WaitingOn::Deleting),
+        (!snapshot.expectations_met).then_some(WaitingOn::UnseenWrites),
+        (unready > 0 && !is_deleting).then_some(WaitingOn::Pods { unready, replicas }),
+        next_available.map(|next| WaitingOn::MinReadySeconds {
+            pods: status.ready_replicas - status.available_replicas,
+            next_in_seconds: next.as_secs() + u64::from(next.subsec_nanos() > 0),
+        }),
+        (going > 0).then_some(WaitingOn::Terminating { count: going }),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The active pods it owns, then the active orphans.
+fn candidates(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<Pod>> {
+    let active = || snapshot.pods.iter().filter(|pod| pod.is_active());
+    let owned = active().filter(|pod| is_owned(snapshot, pod));
+    owned.chain(active().filter(|pod| pod.meta.controller().is_none()))
+}
+
+/// How many of its pods are shutting down. These are neither adopted nor released.
+fn terminating(snapshot: &Snapshot, selector: &Selector) -> usize {
+    let pods = snapshot.pods.iter().filter(|pod| pod.is_terminating());
+    pods.filter(|pod| is_owned(snapshot, pod) && selector.matches(&pod.meta.labels))
+        .count()
+}
+
+fn is_owned(snapshot: &Snapshot, pod: &Pod) -> bool {
+    let owner = pod.meta.controller();
+    owner.is_some_and(|owner| owner.uid == snapshot.replica_set.meta.uid)
+}
+
+/// A number of pods as the API writes it.
+fn count(pods: usize) -> i32 {
+    i32::try_from(pods).unwrap_or(i32::MAX)
 }

@@ -46,7 +46,7 @@ pub fn victims<'a, 'r>(
 /// comes to sorting by the largest UID up to each pod in its chain.
 fn merge_chains(candidates: &mut [Candidate<'_>]) {
     candidates.sort_unstable_by(|a, b| a.in_chain().cmp(&b.in_chain()));
-    for chain in candidates.chunk_by_mut(|a, b| a.is_in_chain_of(b)) {
+    for chain in candidates.chunk_by_mut(Candidate::is_in_chain_of) {
         let mut largest = chain[0].identity;
         for candidate in chain {
             largest = largest.max(candidate.identity);

@@ -71,93 +71,46 @@ fn order(pods: &[Pod], related: &[Pod]) -> Vec<String> {
     ranked.iter().map(|pod| pod.meta.uid.clone()).collect()
 }
 
-/// Each rule, the pod that goes first in front. UIDs are against the rule wherever they would decide otherwise.
+/// Whatever order they come in. In the cases, UIDs are against the rule wherever they would decide otherwise.
+fn goes_first(rule: &str, first: Pod, second: Pod) {
+    let expected = [first.meta.uid.clone(), second.meta.uid.clone()];
+    let mut pods = [first, second];
+    assert_eq!(order(&pods, &[]), expected, "{rule}");
+    pods.reverse();
+    assert_eq!(order(&pods, &[]), expected, "{rule}");
+}
+
 #[test]
-fn rules_in_their_order() {
-    let young = || pod("b").ready(1);
-    let cases = [
-        ("no node", [pod("b").on("").ready(60), pod("a")]),
-        (
-            "phase",
-            [
-                pod("b").phase(Phase::Pending).ready(60),
-                pod("a").phase(Phase::Unknown),
-            ],
-        ),
-        (
-            "phase",
-            [pod("b").phase(Phase::Unknown).ready(60), pod("a")],
-        ),
-        (
-            "no phase is as Pending",
-            [pod("b").phase(Phase::Other), pod("a").phase(Phase::Unknown)],
-        ),
-        (
-            "ready beats cost",
-            [pod("b").cost("100"), pod("a").ready(60).cost("-100")],
-        ),
-        (
-            "cost beats age",
-            [pod("b").ready(3600).cost("-1"), pod("a").ready(1)],
-        ),
-        ("shorter ready", [pod("b").ready(10), pod("a").ready(20)]),
-        (
-            "same age class: UID",
-            [pod("a").ready(12), pod("b").ready(10)],
-        ),
-        (
-            "UID before restarts",
-            [pod("a").ready(12), pod("b").ready(10).restarts(9, 9)],
-        ),
-        (
-            "ready in the future",
-            [pod("b").ready(-5), pod("a").ready(1)],
-        ),
-        (
-            "both in the future: UID",
-            [pod("a").ready(-5), pod("b").ready(-50)],
-        ),
-        (
-            "no ready time",
-            [
-                pod("b").ready_at(None),
-                young().but(|pod| pod.meta.uid = "a".into()),
-            ],
-        ),
-        (
-            "restarts",
-            [pod("b").restarts(5, 0), pod("a").restarts(2, 1)],
-        ),
-        (
-            "sidecar restarts",
-            [pod("b").restarts(2, 1), pod("a").restarts(2, 0)],
-        ),
-        (
-            "restarts at the same ready time",
-            [pod("b").ready(9).restarts(1, 0), pod("a").ready(9)],
-        ),
-        ("younger", [pod("b").created(10), pod("a").created(20)]),
-        (
-            "younger in one age class: UID",
-            [pod("a").created(12), pod("b").created(10)],
-        ),
-        (
-            "no creation time",
-            [
-                pod("b").but(|pod| pod.meta.creation_timestamp = None),
-                pod("a"),
-            ],
-        ),
-    ];
-    for (rule, [first, second]) in cases {
-        let expected = [first.meta.uid.clone(), second.meta.uid.clone()];
-        assert_eq!(
-            order(&[second.clone(), first.clone()], &[]),
-            expected,
-            "{rule}"
-        );
-        assert_eq!(order(&[first, second], &[]), expected, "{rule}");
-    }
+fn state_and_cost() {
+    let (a, b) = (|| pod("a"), || pod("b"));
+    goes_first("no node", b().on("").ready(60), a());
+    let unknown = || a().phase(Phase::Unknown);
+    goes_first("phase", b().phase(Phase::Pending).ready(60), unknown());
+    goes_first("phase", b().phase(Phase::Unknown).ready(60), a());
+    goes_first("as Pending", b().phase(Phase::Other).ready(60), unknown());
+    let dear = b().cost("100");
+    goes_first("ready beats cost", dear, a().ready(60).cost("-100"));
+    goes_first("cost beats age", b().ready(3600).cost("-1"), a().ready(1));
+}
+
+#[test]
+fn ages_and_restarts() {
+    let (a, b) = (|| pod("a"), || pod("b"));
+    goes_first("shorter ready", b().ready(10), a().ready(20));
+    goes_first("one age class: UID", a().ready(12), b().ready(10));
+    let restarted = b().ready(10).restarts(9, 9);
+    goes_first("UID before restarts", a().ready(12), restarted);
+    goes_first("ready in the future", b().ready(-5), a().ready(1));
+    goes_first("both in the future: UID", a().ready(-5), b().ready(-50));
+    goes_first("no ready time", b().ready_at(None), a().ready(1));
+    goes_first("restarts", b().restarts(5, 0), a().restarts(2, 1));
+    goes_first("sidecars", b().restarts(2, 1), a().restarts(2, 0));
+    let restarted = b().ready(9).restarts(1, 0);
+    goes_first("restarts at the same ready time", restarted, a().ready(9));
+    goes_first("younger", b().created(10), a().created(20));
+    goes_first("one age class: UID", a().created(12), b().created(10));
+    let timeless = b().but(|pod| pod.meta.creation_timestamp = None);
+    goes_first("no creation time", timeless, a());
 }
 
 #[test]
