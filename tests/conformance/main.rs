@@ -15,6 +15,7 @@ mod delete_rank;
 mod pods;
 mod replica_set_step;
 mod server;
+mod status_text;
 
 /// Every file that must be there; each has a module of its own.
 const FILES: [&str; 7] = [

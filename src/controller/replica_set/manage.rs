@@ -1,10 +1,11 @@
 //! Creating missing pods and deleting surplus ones (replicaset-controller sections 7 and 8).
 
+use std::cmp::Ordering;
 use std::iter;
 use std::sync::Arc;
 
 use crate::controller::action::{Action, EventType, Kind, NewPod, RefusalReason, Target};
-use crate::controller::api::{ObjectMeta, OwnerReference, Pod, ReplicaSet};
+use crate::controller::api::{OwnerReference, Pod, ReplicaSet};
 use crate::controller::plan::{Recorder, SyncError};
 use crate::controller::selector::Selector;
 use crate::controller::why::Why;
@@ -23,16 +24,20 @@ pub(super) fn manage_replicas(
 ) -> Result<(), SyncError> {
     let replica_set = &snapshot.replica_set;
     let desired = usize::try_from(replica_set.spec.replicas).unwrap_or(0);
-    if active.len() < desired {
-        let why = Why::TooFewPods {
-            active: super::count(active.len()),
-            desired: replica_set.spec.replicas,
-        };
-        let missing = desired - active.len();
-        create(replica_set, owner, missing.min(BURST), &why, recorder)
-    } else {
-        let surplus = active.len() - desired;
-        delete(snapshot, active, surplus.min(BURST), recorder)
+    match active.len().cmp(&desired) {
+        Ordering::Less => {
+            let why = Why::TooFewPods {
+                active: super::count(active.len()),
+                desired: replica_set.spec.replicas,
+            };
+            let missing = desired - active.len();
+            create(replica_set, owner, missing.min(BURST), &why, recorder)
+        }
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => {
+            let surplus = active.len() - desired;
+            delete(snapshot, active, surplus.min(BURST), recorder)
+        }
     }
 }
 
@@ -133,12 +138,11 @@ fn delete(
 
 /// The pods that all ReplicaSets of this one's controller select, whoever owns them. None without a controller.
 fn related_pods(snapshot: &Snapshot) -> impl Iterator<Item = &Pod> {
-    let controller = |meta: &ObjectMeta| meta.controller().map(|owner| owner.uid.clone());
-    let ours = controller(&snapshot.replica_set.meta);
+    let ours = controller_uid(&snapshot.replica_set);
     // A sibling with a selector that can't be read selects nothing.
     let selectors: Vec<Selector> = iter::once(&snapshot.replica_set)
         .chain(&snapshot.siblings)
-        .filter(|sibling| ours.is_some() && controller(&sibling.meta) == ours)
+        .filter(|sibling| ours.is_some() && controller_uid(sibling) == ours)
         .filter_map(|sibling| Selector::compile(sibling.spec.selector.as_ref()).ok())
         .collect();
     snapshot.pods.iter().map(Arc::as_ref).filter(move |pod| {
@@ -146,6 +150,11 @@ fn related_pods(snapshot: &Snapshot) -> impl Iterator<Item = &Pod> {
             .iter()
             .any(|selector| selector.matches(&pod.meta.labels))
     })
+}
+
+fn controller_uid(replica_set: &ReplicaSet) -> Option<&str> {
+    let controller = replica_set.meta.controller()?;
+    Some(&controller.uid)
 }
 
 /// The pod that a ReplicaSet's template describes.

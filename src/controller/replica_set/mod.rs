@@ -131,3 +131,6 @@ fn is_owned(snapshot: &Snapshot, pod: &Pod) -> bool {
 fn count(pods: usize) -> i32 {
     i32::try_from(pods).unwrap_or(i32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

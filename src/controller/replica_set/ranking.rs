@@ -30,7 +30,7 @@ pub fn victims<'a, 'r>(
         .into_iter()
         .map(|pod| Candidate::new(pod, &crowding, now))
         .collect();
-    if 0 < count && count < candidates.len() {
+    if (1..candidates.len()).contains(&count) {
         // Only the classes that reach into the first `count` need to be put in order.
         let (_, last, _) = candidates.select_nth_unstable_by_key(count - 1, |c| c.class);
         let last = last.class;
