@@ -2,3 +2,4 @@
 
 pub mod defaults;
 mod json;
+pub mod patch;

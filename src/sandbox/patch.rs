@@ -1,0 +1,181 @@
+//! Patches: JSON patch, JSON merge patch and strategic merge patch, as the API server applies them. The verbs call
+//! [`apply_patch`] and decode what comes out; nothing here knows of storage, admission or field managers.
+
+mod go_format;
+mod list;
+mod strategic;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value, json};
+
+use crate::schema::Type;
+
+/// The most operations that a JSON patch may have.
+const OPERATIONS_MAX: usize = 10_000;
+
+/// How a patch is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// A list of operations, RFC 6902.
+    Json,
+    /// A partial object, RFC 7396: lists are replaced.
+    Merge,
+    /// A partial object with directives: lists are merged as the type says.
+    Strategic,
+}
+
+/// Why a patch is not applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatchError {
+    /// The patch is no patch: 400 with this message.
+    #[error("{0}")]
+    Malformed(String),
+    /// The operations do not fit the object: 422 with empty details.
+    #[error("the server rejected our request due to an error in our request")]
+    Inapplicable,
+    /// Too many operations: 413 with this message.
+    #[error("{0}")]
+    TooLarge(String),
+    /// A directive or list that can't be merged: 500 with this message and no reason.
+    #[error("{0}")]
+    Unmergeable(String),
+    /// The result is not of the type: 422, invalid value of the field `patch`, which holds `patch`.
+    #[error("{problem}")]
+    Untyped {
+        /// The patch as Go prints it.
+        patch: String,
+        /// What can't be read.
+        problem: String,
+    },
+}
+
+/// The object that `body` makes of `current`. It may lack what the type requires, have unknown fields, and, unless the
+/// patch is strategic, values of wrong types.
+pub fn apply_patch(
+    kind: PatchKind,
+    ty: &'static Type,
+    current: Value,
+    body: &[u8],
+) -> Result<Value, PatchError> {
+    match kind {
+        PatchKind::Json => json_patch(current, &decode(body, "error decoding patch: ")?),
+        PatchKind::Merge => merge_patch(current, &decode(body, "error decoding patch: ")?),
+        PatchKind::Strategic => strategic_patch(ty, current, decode(body, "")?),
+    }
+}
+
+fn decode(body: &[u8], prefix: &str) -> Result<Value, PatchError> {
+    serde_json::from_slice(body)
+        .map_err(|error| PatchError::Malformed(format!("{prefix}{}", syntax(&error, body))))
+}
+
+/// A syntax error in Go's words.
+fn syntax(error: &serde_json::Error, body: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let line_start = body
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(error.line().saturating_sub(1))
+        .map(<[u8]>::len)
+        .sum::<usize>();
+    let at = line_start + error.column().saturating_sub(1);
+    match body.get(at) {
+        Some(byte) => format!(
+            "invalid character {:?} looking for beginning of value",
+            char::from(*byte)
+        ),
+        None => "unexpected end of JSON input".to_owned(),
+    }
+}
+
+fn wrong_type(prefix: &str, value: &Value, go_type: &str) -> PatchError {
+    let found = go_format::json_type(value);
+    PatchError::Malformed(format!(
+        "{prefix}json: cannot unmarshal {found} into Go value of type {go_type}"
+    ))
+}
+
+fn merge_patch(mut current: Value, patch: &Value) -> Result<Value, PatchError> {
+    match patch {
+        Value::Object(_) => {
+            json_patch::merge(&mut current, patch);
+            Ok(current)
+        }
+        Value::Null => Err(PatchError::Malformed("Invalid JSON Patch".to_owned())),
+        other => Err(wrong_type(
+            "error decoding patch: ",
+            other,
+            "map[string]interface {}",
+        )),
+    }
+}
+
+fn json_patch(mut current: Value, patch: &Value) -> Result<Value, PatchError> {
+    let operations = match patch {
+        Value::Array(operations) => operations.as_slice(),
+        Value::Null => &[],
+        other => {
+            let go_type = "[]handlers.jsonPatchOp";
+            return Err(wrong_type("error decoding patch: ", other, go_type));
+        }
+    };
+    if operations.len() > OPERATIONS_MAX {
+        return Err(PatchError::TooLarge(format!(
+            "The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {}",
+            operations.len()
+        )));
+    }
+    for operation in operations {
+        if !operation.is_object() {
+            let go_type = "handlers.jsonPatchOp";
+            return Err(wrong_type("error decoding patch: ", operation, go_type));
+        }
+    }
+    for operation in operations {
+        perform(&mut current, operation).ok_or(PatchError::Inapplicable)?;
+    }
+    Ok(current)
+}
+
+/// One operation. Where RFC 6902 and Kubernetes differ, this is Kubernetes: `replace` sets a member that an object
+/// does not have, `copy` of what is not there adds `null`, and the whole document can't be removed.
+fn perform(current: &mut Value, operation: &Value) -> Option<()> {
+    let mut operation = operation.clone();
+    let path = operation.get("path")?.as_str()?.to_owned();
+    let (parent, _) = path.rsplit_once('/')?;
+    let is_new = current.pointer(&path).is_none();
+    let has_members = current.pointer(parent).is_some_and(Value::is_object);
+    match operation.get("op")?.as_str()? {
+        "replace" if is_new && has_members => operation["op"] = "add".into(),
+        "copy" if current.pointer(operation.get("from")?.as_str()?).is_none() => {
+            operation = json!({"op": "add", "path": path, "value": null});
+        }
+        _ => {}
+    }
+    let operation = serde_json::from_value(operation).ok()?;
+    json_patch::patch(current, &[operation]).ok()
+}
+
+fn strategic_patch(ty: &'static Type, current: Value, patch: Value) -> Result<Value, PatchError> {
+    let patch = match patch {
+        Value::Object(patch) => patch,
+        Value::Null => Map::new(),
+        other => return Err(wrong_type("", &other, "map[string]interface {}")),
+    };
+    let printed = Value::Object(patch.clone());
+    let current = match current {
+        Value::Object(current) => current,
+        _ => Map::new(),
+    };
+    let merged = Value::Object(strategic::merge(ty, current, patch)?);
+    match go_format::unreadable(ty, &merged) {
+        None => Ok(merged),
+        Some(problem) => Err(PatchError::Untyped {
+            patch: go_format::Printed(&printed).to_string(),
+            problem,
+        }),
+    }
+}
