@@ -1,5 +1,118 @@
 //! The embedded cluster: an in-memory Kubernetes API with a simulated scheduler and kubelet. It has no controllers.
+//!
+//! [`Sandbox`] is the handle: it hands out clients, and gives the simulated node the same way in that clients have.
+//! A request goes `service` → `server` → a verb (`read`, `write`, `delete`, `watch`) → `store`; what differs by kind
+//! is in the table of `kinds`, in `defaults` and in `validation`. An API server must not know the controllers.
 
+mod admission;
+mod body;
 pub mod defaults;
+mod delete;
+mod encode;
+pub mod field_error;
+mod handle;
 mod json;
+pub mod kinds;
+mod metadata;
+mod negotiate;
+mod object;
 pub mod patch;
+mod query;
+mod random;
+mod read;
+mod reply;
+mod request;
+mod route;
+mod selector;
+mod server;
+mod service;
+pub mod status;
+mod store;
+mod strategy;
+mod subresource;
+mod validate;
+mod watch;
+mod write;
+
+pub use handle::Changes;
+pub use object::Object;
+pub use reply::ApiBody;
+pub use service::ApiService;
+pub use store::Change;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::clock::Clock;
+use random::Random;
+use server::{Server, State};
+use store::Store;
+
+/// How a cluster begins.
+#[derive(Clone, Copy, Debug)]
+pub struct SandboxOptions {
+    /// Where objects take their times from.
+    pub clock: Clock,
+    /// Where UIDs and generated names come from: the same seed and the same requests give the same cluster.
+    pub seed: u64,
+    /// How many changes of each kind are kept for watches and lists of the past.
+    pub history: usize,
+}
+
+impl SandboxOptions {
+    /// A cluster on this clock, with seed 0 and a history that no live client outruns.
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            seed: 0,
+            history: 4096,
+        }
+    }
+}
+
+/// A cluster in this process. Clones are handles to the same one.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    server: Arc<Server>,
+    manager: &'static str,
+}
+
+impl Sandbox {
+    /// A cluster that holds the namespaces `default` and `kube-system` and nothing else.
+    pub fn new(options: SandboxOptions) -> Self {
+        let state = State {
+            store: Store::new(options.history),
+            random: Random::new(options.seed),
+            clock: options.clock,
+        };
+        let sandbox = Self {
+            server: Arc::new(Server::new(state)),
+            manager: "sandbox",
+        };
+        for namespace in ["default", "kube-system"] {
+            let created =
+                sandbox.create("namespaces", "", json!({"metadata": {"name": namespace}}));
+            debug_assert!(created.is_ok(), "{created:?}");
+        }
+        sandbox
+    }
+
+    /// The API as a service.
+    pub fn service(&self) -> ApiService {
+        ApiService::new(self.server.clone())
+    }
+
+    /// Forgets all history, as a compaction of etcd does: older watches, pages and lists of the past expire.
+    pub fn compact(&self) {
+        self.server.lock().store.compact();
+    }
+
+    /// A client of this cluster; it needs a tokio runtime around it.
+    pub fn client(&self) -> kube::Client {
+        kube::Client::new(self.service(), "default")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -205,6 +205,7 @@ fn table() -> &'static Table {
             include_str!("types/core.types"),
             include_str!("types/workload.types"),
             include_str!("types/cluster.types"),
+            include_str!("types/other.types"),
         ])
         .expect("the embedded table is well-formed: a test looks up what it names")
     })

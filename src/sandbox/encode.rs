@@ -1,0 +1,144 @@
+//! Objects, lists and watch events as bytes, in the form that the caller asked for.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::kinds::Kind;
+use super::negotiate::Form;
+use super::object::Object;
+use super::status::ApiError;
+
+/// What happened to an object, from a watcher's point of view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+impl EventKind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+        }
+    }
+}
+
+/// The `metadata` of a list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListMeta {
+    pub(crate) resource_version: u64,
+    pub(crate) continue_token: Option<String>,
+    pub(crate) remaining: Option<usize>,
+}
+
+impl ListMeta {
+    fn value(&self) -> Value {
+        let mut metadata = json!({"resourceVersion": self.resource_version.to_string()});
+        if let Some(token) = &self.continue_token {
+            metadata["continue"] = token.clone().into();
+        }
+        if let Some(remaining) = self.remaining {
+            metadata["remainingItemCount"] = remaining.into();
+        }
+        metadata
+    }
+}
+
+/// Writes in one form.
+#[derive(Clone, Debug)]
+pub(crate) struct Encoder {
+    form: Form,
+}
+
+impl Encoder {
+    pub(crate) fn new(form: Form) -> Self {
+        Self { form }
+    }
+
+    /// One object.
+    pub(crate) fn object(&self, kind: &Kind, object: &Object) -> Result<Bytes, ApiError> {
+        let mut out = Vec::with_capacity(object.item_json().len() + 64);
+        match self.form {
+            Form::MetadataList => {
+                return Err(ApiError::not_acceptable(format!(
+                    "you requested PartialObjectMetadataList, but the requested object is not a list (*{}.{})",
+                    kind.go_package(),
+                    kind.kind
+                )));
+            }
+            Form::Metadata => object.write_metadata(&mut out),
+            _ => object.write_json(kind, &mut out),
+        }
+        Ok(out.into())
+    }
+
+    /// A list.
+    pub(crate) fn list<'a>(
+        &self,
+        kind: &Kind,
+        meta: &ListMeta,
+        items: impl Iterator<Item = &'a Object>,
+    ) -> Result<Bytes, ApiError> {
+        if self.form == Form::Metadata {
+            return Err(ApiError::not_acceptable(format!(
+                "you requested PartialObjectMetadata, but the requested object is a list (*{}.{}List)",
+                kind.go_package(),
+                kind.kind
+            )));
+        }
+        let metadata_only = self.form == Form::MetadataList;
+        let (name, version) = if metadata_only {
+            ("PartialObjectMetadata", "meta.k8s.io/v1")
+        } else {
+            (kind.kind, kind.api_version)
+        };
+        let mut out = format!(
+            r#"{{"kind":"{name}List","apiVersion":"{version}","metadata":{},"items":["#,
+            meta.value()
+        )
+        .into_bytes();
+        for (index, object) in items.enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            if metadata_only {
+                object.write_metadata(&mut out);
+            } else {
+                out.extend_from_slice(object.item_json());
+            }
+        }
+        out.extend_from_slice(b"]}");
+        Ok(out.into())
+    }
+
+    /// One line of a watch.
+    pub(crate) fn event(&self, kind: &Kind, event: EventKind, object: &Object) -> Bytes {
+        let mut out = Vec::with_capacity(object.item_json().len() + 96);
+        out.extend_from_slice(b"{\"type\":\"");
+        out.extend_from_slice(event.name().as_bytes());
+        out.extend_from_slice(b"\",\"object\":");
+        match self.form {
+            Form::Metadata | Form::MetadataList => object.write_metadata(&mut out),
+            _ => object.write_json(kind, &mut out),
+        }
+        out.extend_from_slice(b"}\n");
+        out.into()
+    }
+
+    /// A BOOKMARK line: nothing but a resourceVersion.
+    pub(crate) fn bookmark(&self, kind: &Kind, revision: u64, ends_initial_events: bool) -> Bytes {
+        let mut metadata = json!({"resourceVersion": revision.to_string()});
+        if ends_initial_events {
+            metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        let (name, version) = match self.form {
+            Form::Metadata | Form::MetadataList => ("PartialObjectMetadata", "meta.k8s.io/v1"),
+            _ => (kind.kind, kind.api_version),
+        };
+        let object = json!({"kind": name, "apiVersion": version, "metadata": metadata});
+        format!("{}\n", json!({"type": "BOOKMARK", "object": object})).into()
+    }
+}
