@@ -11,6 +11,7 @@ use kube::core::Status;
 
 use super::connection::{Unreachable, chain};
 use crate::error::{ExitCode, Failure};
+use crate::manifest;
 
 /// An error as the user gets to see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,11 @@ impl Report {
             };
         }
         let failure = find::<Failure>(error);
-        let code = failure.map_or(ExitCode::Error, |failure| failure.code);
+        let code = match failure {
+            Some(failure) => failure.code,
+            None if find::<manifest::Error>(error).is_some() => ExitCode::Usage,
+            None => ExitCode::Error,
+        };
         let (line, hint) = if let Some(unreachable) = find::<Unreachable>(error) {
             (unreachable.to_string(), unreachable_hint(unreachable))
         } else if let Some(status) = status_of(error) {

@@ -8,6 +8,7 @@ use kube::core::response::{StatusCause, StatusDetails};
 use super::Report;
 use crate::cli::connection::Unreachable;
 use crate::error::{ExitCode, Failure};
+use crate::manifest;
 
 fn report(error: impl Into<anyhow::Error>) -> (ExitCode, String, Option<String>) {
     let Report { code, line, hint } = Report::of(&error.into());
@@ -93,6 +94,19 @@ fn a_failure_brings_its_code_and_hint() {
     assert_eq!(
         line(anyhow::Error::from(failure).context("deployment \"web\"")),
         "error: deployment \"web\": timed out waiting for the condition"
+    );
+}
+
+#[test]
+fn a_wrong_manifest_is_wrong_usage() {
+    let error = manifest::parse("kind: Foo\n", "web.yaml").expect_err("no apiVersion");
+    assert_eq!(
+        report(error),
+        (
+            ExitCode::Usage,
+            "error: web.yaml:1: Object 'apiVersion' is missing".into(),
+            None
+        )
     );
 }
 

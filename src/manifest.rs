@@ -1,1 +1,0 @@
-//! Manifests: YAML and JSON, files and streams, to objects and back.
