@@ -1,0 +1,372 @@
+//! All pods and nodes of a simulated cluster: who is scheduled where, who is due when, what is to be written.
+//!
+//! A driver tells it what it sees ([`Cluster::pod_applied`] and its siblings), calls [`Cluster::advance`] when
+//! something changed or [`Cluster::next_due`] has come, and performs the [`Write`]s in their order. Each call costs as
+//! much as there is to do, not as much as there are pods.
+
+mod schedule;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use k8s_openapi::jiff::Timestamp;
+
+use super::config::References;
+use super::container_spec::Resources;
+use super::event::{EventLog, EventWrite, PodEvent};
+use super::node::{Node, NodeView};
+use super::pod::{PodMeta, PodView};
+use super::rules::Rules;
+use super::run::{Place, PodRun};
+use super::status::{PodCondition, PodStatus};
+use crate::controller::api::ObjectKey;
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// Bind a pod to a node.
+    Bind {
+        /// Which pod.
+        pod: PodRef,
+        /// Which node.
+        node: String,
+    },
+    /// Write one condition of a pod, and leave the rest of its status alone.
+    Condition {
+        /// Which pod.
+        pod: PodRef,
+        /// The condition.
+        condition: PodCondition,
+    },
+    /// Write a pod's status ([`PodStatus::write_into`]).
+    Status {
+        /// Which pod.
+        pod: PodRef,
+        /// The status.
+        status: Box<PodStatus>,
+    },
+    /// Delete a pod without grace: its containers have stopped.
+    Remove {
+        /// Which pod.
+        pod: PodRef,
+    },
+    /// Record an event.
+    Event {
+        /// The namespace.
+        namespace: String,
+        /// The event.
+        event: Box<EventWrite>,
+    },
+}
+
+/// A pod, by name and UID: a namesake that came later is another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodRef {
+    /// Namespace and name.
+    pub key: ObjectKey,
+    /// The UID.
+    pub uid: String,
+}
+
+/// The simulated scheduler and kubelets of one cluster.
+#[derive(Debug, Default)]
+pub struct Cluster {
+    rules: Rules,
+    nodes: BTreeMap<String, Node>,
+    pods: HashMap<ObjectKey, Entry>,
+    timers: BinaryHeap<Reverse<(Timestamp, ObjectKey)>>,
+    /// Pods that something was heard of since the last advance, oldest news first.
+    news: Vec<ObjectKey>,
+    queue: schedule::Queue,
+    writes: Vec<Write>,
+}
+
+/// One pod.
+#[derive(Debug)]
+struct Entry {
+    meta: PodMeta,
+    log: EventLog,
+    /// The node that it takes room on.
+    node: Option<String>,
+    requests: Resources,
+    life: Life,
+    /// The status last written.
+    written: Option<PodStatus>,
+    /// The instant of its timer that counts; older timers are stale.
+    timer: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+enum Life {
+    /// Not bound, or to a node that is none of ours.
+    Unbound(Box<PodView>),
+    /// On its node.
+    Bound(Box<PodRun>),
+    /// Nothing more happens to it.
+    Finished(Removal),
+}
+
+/// Whether a finished pod's object is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Removal {
+    NotWanted,
+    Wanted,
+    /// It may stay for a finalizer; asking again would not help.
+    Asked,
+}
+
+impl Removal {
+    fn of(view: &PodView) -> Self {
+        match view.deadline() {
+            Some(_) => Self::Wanted,
+            None => Self::NotWanted,
+        }
+    }
+}
+
+impl Cluster {
+    /// An empty cluster whose containers behave as `rules` say.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            ..Self::default()
+        }
+    }
+
+    /// A node was added or changed.
+    pub fn node_applied(&mut self, view: NodeView, now: Timestamp) {
+        let index = u32::try_from(self.nodes.len() + 1).unwrap_or_default();
+        let name = view.metadata.name.clone();
+        let node = self.nodes.entry(name).or_insert_with(|| Node::new(index));
+        node.view = view;
+        self.queue.retry_soon(now);
+    }
+
+    /// A node was deleted; its pods stay where they are, as their kubelet is gone.
+    pub fn node_deleted(&mut self, name: &str) {
+        self.nodes.remove(name);
+    }
+
+    /// A pod was added or changed.
+    pub fn pod_applied(&mut self, view: PodView, now: Timestamp) {
+        let key = view.key();
+        let known = self
+            .pods
+            .get(&key)
+            .map(|entry| entry.meta.uid == view.metadata.uid);
+        if known == Some(false) {
+            self.pod_deleted(&key, now);
+        }
+        if known == Some(true) {
+            self.pod_changed(&key, view, now);
+        } else {
+            let entry = Entry::new(view);
+            self.pods.insert(key.clone(), entry);
+            self.settle(&key, now);
+        }
+        self.news.push(key);
+    }
+
+    /// A pod is gone.
+    pub fn pod_deleted(&mut self, key: &ObjectKey, now: Timestamp) {
+        if let Some(mut entry) = self.pods.remove(key) {
+            self.release(&mut entry, now);
+        }
+    }
+
+    /// When [`Cluster::advance`] has something to do next; `None`: when something changes.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let timer = self.timers.peek().map(|Reverse((at, _))| *at);
+        timer.into_iter().chain(self.queue.due()).min()
+    }
+
+    /// Lets everything happen that is due, and returns what is to be written.
+    pub fn advance(&mut self, references: &dyn References, now: Timestamp) -> Vec<Write> {
+        self.schedule(now);
+        for key in std::mem::take(&mut self.news) {
+            self.move_pod(&key, references, now);
+        }
+        while let Some(Reverse((at, key))) = self.timers.pop() {
+            if at > now {
+                self.timers.push(Reverse((at, key)));
+                break;
+            }
+            let counts = |entry: &Entry| entry.timer == Some(at);
+            if self.pods.get(&key).is_some_and(counts) {
+                self.move_pod(&key, references, now);
+            }
+        }
+        std::mem::take(&mut self.writes)
+    }
+
+    fn pod_changed(&mut self, key: &ObjectKey, view: PodView, now: Timestamp) {
+        let Some(entry) = self.pods.get_mut(key) else {
+            return;
+        };
+        entry.meta = view.metadata.clone();
+        match &mut entry.life {
+            Life::Finished(removal) if *removal != Removal::Asked => *removal = Removal::of(&view),
+            Life::Finished(_) => {}
+            Life::Unbound(old) => **old = view,
+            // Somebody else may have ended it; after a final status of our own there is nothing to do either.
+            Life::Bound(_) if view.is_finished() && view.deadline().is_none() => {
+                entry.life = Life::Finished(Removal::NotWanted);
+                entry.timer = None;
+            }
+            Life::Bound(run) => {
+                let events = run.observe(view, now);
+                self.tell(key, events, now);
+            }
+        }
+        self.settle(key, now);
+    }
+
+    /// Finds the pod's place in life: finished, on its node, or to be scheduled.
+    fn settle(&mut self, key: &ObjectKey, now: Timestamp) {
+        let Some(mut entry) = self.pods.remove(key) else {
+            return;
+        };
+        if let Life::Unbound(view) = &entry.life {
+            let node = view.spec.node_name.clone();
+            if view.is_finished() {
+                entry.life = Life::Finished(Removal::of(view));
+            } else if self.nodes.contains_key(&node) {
+                self.occupy(&mut entry, &node, now);
+                self.take_on(&mut entry, &node, now);
+            } else if view.wants_binding() && entry.node.is_none() {
+                self.queue.add(key.clone());
+            }
+        }
+        if matches!(entry.life, Life::Finished(_)) {
+            self.release(&mut entry, now);
+        }
+        self.pods.insert(key.clone(), entry);
+    }
+
+    fn take_on(&mut self, entry: &mut Entry, node: &str, now: Timestamp) {
+        let Some(node) = self.nodes.get_mut(node) else {
+            return;
+        };
+        let Life::Unbound(view) = &mut entry.life else {
+            return;
+        };
+        let view = std::mem::take(&mut **view);
+        let behaviours = self.rules.resolve(&view);
+        let place = Place {
+            host_ip: node.view.internal_ip().to_owned(),
+            pod_ip: node.next_pod_ip(),
+        };
+        let has_image = |image: &str| node.images.contains(image);
+        let mut run = PodRun::start(view, behaviours, place, &has_image, now);
+        run.adopt(now);
+        entry.life = Life::Bound(Box::new(run));
+    }
+
+    fn occupy(&mut self, entry: &mut Entry, node: &str, now: Timestamp) {
+        if entry.node.as_deref() == Some(node) {
+            return;
+        }
+        self.release(entry, now);
+        if let Some(taken) = self.nodes.get_mut(node) {
+            taken.take(&entry.requests);
+            entry.node = Some(node.to_owned());
+        }
+    }
+
+    /// The room that the pod took is free.
+    fn release(&mut self, entry: &mut Entry, now: Timestamp) {
+        if let Some(node) = entry.node.take() {
+            if let Some(node) = self.nodes.get_mut(&node) {
+                node.give_back(&entry.requests);
+            }
+            self.queue.retry_soon(now);
+        }
+    }
+
+    /// Lets a pod do what is due, tells it, writes what has changed and sets its timer.
+    fn move_pod(&mut self, key: &ObjectKey, references: &dyn References, now: Timestamp) {
+        let Some(entry) = self.pods.get_mut(key) else {
+            return;
+        };
+        let events = match &mut entry.life {
+            Life::Bound(run) => run.advance(references, now),
+            Life::Finished(removal) if *removal == Removal::Wanted => {
+                *removal = Removal::Asked;
+                let pod = entry.reference();
+                self.writes.push(Write::Remove { pod });
+                return;
+            }
+            Life::Unbound(_) | Life::Finished(_) => return,
+        };
+        self.tell(key, events, now);
+        self.write_status(key);
+    }
+
+    fn write_status(&mut self, key: &ObjectKey) {
+        let Some(entry) = self.pods.get_mut(key) else {
+            return;
+        };
+        let pod = entry.reference();
+        let Life::Bound(run) = &entry.life else {
+            return;
+        };
+        let status = run.status();
+        let due = run.next_due();
+        let ended = run.has_ended();
+        if entry.written.as_ref() != Some(&status) {
+            let node = entry.node.as_ref();
+            if let Some(node) = node.and_then(|node| self.nodes.get_mut(node)) {
+                node.images.extend(run.new_images(&node.images));
+            }
+            self.writes.push(Write::Status {
+                pod: pod.clone(),
+                status: Box::new(status.clone()),
+            });
+            entry.written = Some(status);
+        }
+        if entry.timer != due {
+            entry.timer = due;
+            self.timers.extend(due.map(|at| Reverse((at, key.clone()))));
+        }
+        if ended {
+            entry.life = Life::Finished(Removal::Asked);
+            self.writes.push(Write::Remove { pod });
+        }
+    }
+
+    fn tell(&mut self, key: &ObjectKey, events: Vec<PodEvent>, now: Timestamp) {
+        let Some(entry) = self.pods.get_mut(key) else {
+            return;
+        };
+        let node = entry.node.as_deref().unwrap_or_default();
+        for event in events {
+            if let Some(event) = entry.log.record(event, &entry.meta, node, now) {
+                self.writes.push(Write::Event {
+                    namespace: key.namespace.clone(),
+                    event: Box::new(event),
+                });
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn new(view: PodView) -> Self {
+        Self {
+            meta: view.metadata.clone(),
+            log: EventLog::default(),
+            node: None,
+            requests: view.spec.requests(),
+            life: Life::Unbound(Box::new(view)),
+            written: None,
+            timer: None,
+        }
+    }
+
+    fn reference(&self) -> PodRef {
+        PodRef {
+            key: ObjectKey::new(&self.meta.namespace, &self.meta.name),
+            uid: self.meta.uid.clone(),
+        }
+    }
+}

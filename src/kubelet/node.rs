@@ -1,0 +1,282 @@
+//! Nodes: what the scheduler sees of them, and the simulated ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::affinity::Toleration;
+use super::container_spec::{Resources, add, resources};
+use crate::controller::api::null_as_default;
+use crate::schema::quantity::Quantity;
+
+/// The resource that counts pods.
+pub(super) const PODS: &str = "pods";
+
+/// A node, decoded from its JSON.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeView {
+    /// Name and labels.
+    pub metadata: NodeMeta,
+    /// What keeps pods away.
+    #[serde(deserialize_with = "null_as_default")]
+    pub spec: NodeSpec,
+    /// What it has.
+    #[serde(deserialize_with = "null_as_default")]
+    pub status: NodeStatus,
+}
+
+/// The metadata that matter here.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeMeta {
+    /// The name.
+    pub name: String,
+    /// Labels.
+    #[serde(deserialize_with = "null_as_default")]
+    pub labels: BTreeMap<String, String>,
+}
+
+/// `spec` of a node.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeSpec {
+    /// Cordoned.
+    #[serde(deserialize_with = "null_as_default")]
+    pub unschedulable: bool,
+    /// Taints.
+    #[serde(deserialize_with = "null_as_default")]
+    pub taints: Vec<Taint>,
+}
+
+/// A taint.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Taint {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    #[serde(deserialize_with = "null_as_default")]
+    pub value: String,
+    /// What it does to pods that do not bear it.
+    pub effect: String,
+}
+
+/// `status` of a node.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeStatus {
+    /// What pods may ask for.
+    #[serde(deserialize_with = "resources")]
+    pub allocatable: Resources,
+    /// Its addresses.
+    #[serde(deserialize_with = "null_as_default")]
+    pub addresses: Vec<NodeAddress>,
+}
+
+/// An address of a node.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeAddress {
+    /// `InternalIP`, `Hostname`.
+    #[serde(rename = "type")]
+    pub type_: String,
+    /// The address.
+    pub address: String,
+}
+
+impl NodeView {
+    /// The address that its pods have as `hostIP`.
+    pub fn internal_ip(&self) -> &str {
+        let mut addresses = self.status.addresses.iter();
+        addresses
+            .find(|address| address.type_ == "InternalIP")
+            .map_or("", |address| &address.address)
+    }
+}
+
+impl Taint {
+    /// Whether it keeps new pods away.
+    pub(super) fn repels(&self) -> bool {
+        matches!(self.effect.as_str(), "NoSchedule" | "NoExecute")
+    }
+
+    /// Whether a pod with this toleration bears it.
+    pub(super) fn is_tolerated_by(&self, toleration: &Toleration) -> bool {
+        let effect = toleration.effect.is_empty() || toleration.effect == self.effect;
+        let key = toleration.key == self.key
+            || (toleration.key.is_empty() && toleration.operator == "Exists");
+        let value = toleration.operator == "Exists" || toleration.value == self.value;
+        effect && key && value
+    }
+}
+
+/// A node and what runs on it.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) view: NodeView,
+    pub(super) used: Resources,
+    pub(super) pods: i64,
+    /// How many addresses were given out.
+    addresses: u32,
+    /// Images that its pods have run.
+    pub(super) images: BTreeSet<String>,
+    /// Its place among the nodes, for the addresses of its pods.
+    pub(super) index: u32,
+}
+
+impl Node {
+    pub(super) fn new(index: u32) -> Self {
+        Self {
+            index,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn take(&mut self, requests: &Resources) {
+        add(&mut self.used, requests);
+        self.pods += 1;
+    }
+
+    pub(super) fn give_back(&mut self, requests: &Resources) {
+        for (resource, amount) in requests {
+            if let Some(used) = self.used.get_mut(resource) {
+                *used = *used - *amount;
+            }
+        }
+        self.pods -= 1;
+    }
+
+    pub(super) fn allocatable(&self, resource: &str) -> Quantity {
+        let amount = self.view.status.allocatable.get(resource);
+        amount.copied().unwrap_or(Quantity::ZERO)
+    }
+
+    pub(super) fn used(&self, resource: &str) -> Quantity {
+        self.used.get(resource).copied().unwrap_or(Quantity::ZERO)
+    }
+
+    /// A new address for a pod: `10.244.NODE.n`, with more networks behind it when those are used up.
+    pub(super) fn next_pod_ip(&mut self) -> String {
+        let number = self.addresses;
+        self.addresses += 1;
+        let network = 244 + (number / 253) % 11;
+        format!("10.{network}.{}.{}", self.index % 256, 2 + number % 253)
+    }
+}
+
+/// What simulated nodes are like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeShape {
+    /// CPU of each.
+    pub cpu: Quantity,
+    /// Memory of each.
+    pub memory: Quantity,
+    /// Pods that each may run.
+    pub pods: u32,
+}
+
+impl Default for NodeShape {
+    fn default() -> Self {
+        let gibibyte = 1_i64 << 30;
+        Self {
+            cpu: Quantity::from(4),
+            memory: Quantity::from(16 * gibibyte),
+            pods: 110,
+        }
+    }
+}
+
+impl NodeShape {
+    /// The `number`th simulated node (from 1), as its kubelet registers it.
+    pub fn node(&self, number: u32, now: Timestamp) -> Value {
+        let name = format!("node-{number}");
+        let capacity = json!({
+            "cpu": self.cpu.to_string(),
+            "memory": self.memory.to_string(),
+            "pods": self.pods.to_string(),
+            "ephemeral-storage": "100Gi",
+        });
+        json!({
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {
+                "name": name,
+                "labels": {
+                    "kubernetes.io/hostname": name,
+                    "kubernetes.io/os": "linux",
+                    "kubernetes.io/arch": "amd64",
+                    "topology.kubernetes.io/region": "sandbox",
+                    "topology.kubernetes.io/zone": format!("sandbox-{}", 1 + number % 3),
+                },
+            },
+            "spec": {"podCIDR": format!("10.244.{number}.0/24")},
+            "status": {
+                "capacity": capacity,
+                "allocatable": capacity,
+                "conditions": healthy(now),
+                "addresses": [
+                    {"type": "InternalIP", "address": format!("192.168.{}.{}", number / 250, 1 + number % 250)},
+                    {"type": "Hostname", "address": name},
+                ],
+                "nodeInfo": {
+                    "architecture": "amd64",
+                    "operatingSystem": "linux",
+                    "osImage": "kubectl-rs sandbox",
+                    "kernelVersion": "simulated",
+                    "containerRuntimeVersion": "containerd://simulated",
+                    "kubeletVersion": "v1.36.2",
+                    "kubeProxyVersion": "",
+                    "machineID": name,
+                    "systemUUID": name,
+                    "bootID": name,
+                },
+            },
+        })
+    }
+}
+
+/// The conditions of a node that is well.
+fn healthy(now: Timestamp) -> Vec<Value> {
+    [
+        (
+            "MemoryPressure",
+            "False",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        ),
+        (
+            "DiskPressure",
+            "False",
+            "KubeletHasNoDiskPressure",
+            "kubelet has no disk pressure",
+        ),
+        (
+            "PIDPressure",
+            "False",
+            "KubeletHasSufficientPID",
+            "kubelet has sufficient PID available",
+        ),
+        (
+            "Ready",
+            "True",
+            "KubeletReady",
+            "kubelet is posting ready status",
+        ),
+    ]
+    .into_iter()
+    .map(|(type_, status, reason, message)| {
+        json!({
+            "type": type_,
+            "status": status,
+            "lastHeartbeatTime": Time(now),
+            "lastTransitionTime": Time(now),
+            "reason": reason,
+            "message": message,
+        })
+    })
+    .collect()
+}

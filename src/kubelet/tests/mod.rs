@@ -1,0 +1,4 @@
+//! Lives of simulated pods, from creation to rest, with exact instants.
+
+mod lives;
+mod world;
