@@ -58,6 +58,18 @@ impl Claimable for Pod {
     }
 }
 
+/// The reference by which an object of kind `kind` owns what it claims or creates.
+pub(crate) fn new_controller_ref(kind: Kind, owner: &ObjectMeta) -> OwnerReference {
+    OwnerReference {
+        api_version: "apps/v1".to_owned(),
+        kind: kind.to_string(),
+        name: owner.name.clone(),
+        uid: owner.uid.clone(),
+        controller: true,
+        block_owner_deletion: true,
+    }
+}
+
 /// The controller that claims.
 pub(crate) struct Claimer<'a> {
     /// Its kind.
@@ -112,16 +124,9 @@ impl Claimer<'_> {
         }
     }
 
-    /// The owner reference that claimed objects carry.
+    /// The reference that claimed objects carry.
     pub(crate) fn owner_reference(&self) -> OwnerReference {
-        OwnerReference {
-            api_version: "apps/v1".to_owned(),
-            kind: self.kind.to_string(),
-            name: self.meta.name.clone(),
-            uid: self.meta.uid.clone(),
-            controller: true,
-            block_owner_deletion: true,
-        }
+        new_controller_ref(self.kind, self.meta)
     }
 
     fn decide(&self, candidate: &ObjectMeta) -> Decision {
@@ -149,7 +154,10 @@ impl Claimer<'_> {
                 candidate.uid
             )
         })?;
-        let action = T::adopt(Target::new(T::KIND, candidate), self.owner_reference());
+        let action = T::adopt(
+            Target::new(T::KIND, candidate),
+            new_controller_ref(self.kind, self.meta),
+        );
         match recorder.perform_in_batch(action, Why::OrphanMatches) {
             Ok(_) => Ok(true),
             Err(refusal) if refusal.reason == RefusalReason::NotFound => Ok(false),

@@ -32,3 +32,24 @@ pub const REPLICA_FAILURE: &str = "ReplicaFailure";
 pub const ROLLING_UPDATE: &str = "RollingUpdate";
 /// Strategy: take all pods down first.
 pub const RECREATE: &str = "Recreate";
+
+/// Reason: a new ReplicaSet was created.
+pub const NEW_REPLICA_SET_CREATED: &str = "NewReplicaSetCreated";
+/// Reason: the template's ReplicaSet was there already.
+pub const FOUND_NEW_REPLICA_SET: &str = "FoundNewReplicaSet";
+/// Reason: pods of the new template came up, or old ones went.
+pub const REPLICA_SET_UPDATED: &str = "ReplicaSetUpdated";
+/// Reason: the rollout is complete.
+pub const NEW_REPLICA_SET_AVAILABLE: &str = "NewReplicaSetAvailable";
+/// Reason: the new ReplicaSet could not be created.
+pub const REPLICA_SET_CREATE_ERROR: &str = "ReplicaSetCreateError";
+/// Reason: no progress within the deadline.
+pub const PROGRESS_DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
+/// Reason: paused.
+pub const DEPLOYMENT_PAUSED: &str = "DeploymentPaused";
+/// Reason: resumed.
+pub const DEPLOYMENT_RESUMED: &str = "DeploymentResumed";
+/// Reason: enough pods are available.
+pub const MINIMUM_REPLICAS_AVAILABLE: &str = "MinimumReplicasAvailable";
+/// Reason: too few pods are available.
+pub const MINIMUM_REPLICAS_UNAVAILABLE: &str = "MinimumReplicasUnavailable";

@@ -6,6 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde::Serialize;
 
 use super::action::{Action, Applied, Outcome, Refusal, Step};
+use super::deployment::FencepostError;
 use super::why::{WaitingOn, Why};
 
 /// What one pass over one object wants.
@@ -72,6 +73,12 @@ pub enum SyncError {
     /// A strategy that the controllers do not know.
     #[error("unexpected deployment strategy type: {0}")]
     UnexpectedStrategy(String),
+    /// A strategy that says nothing about sizes.
+    #[error("deployment type {0} isn't supported")]
+    UnsupportedStrategy(String),
+    /// A bound of the rolling update can't be read.
+    #[error("{0}")]
+    InvalidFencepost(#[from] FencepostError),
     /// Objects could not be claimed; all causes, one after the other.
     #[error("{}", several(.0))]
     Claim(Vec<String>),

@@ -9,11 +9,13 @@
     reason = "a test fails by panicking"
 )]
 
-#[allow(dead_code, reason = "the modules of the single files use the rest")]
 mod data;
 mod delete_rank;
+mod fenceposts;
 mod pods;
+mod proportional;
 mod replica_set_step;
+mod rolling_step;
 mod server;
 mod status_text;
 
