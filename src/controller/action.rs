@@ -131,7 +131,11 @@ pub enum EventType {
 
 /// One write, in full.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "verb", rename_all = "camelCase")]
+#[serde(
+    tag = "verb",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Action {
     /// Create a ReplicaSet.
     CreateReplicaSet(Box<NewReplicaSet>),

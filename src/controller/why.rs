@@ -9,7 +9,11 @@ use super::plural::{agree, count};
 
 /// Why a step is taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "code", rename_all = "camelCase")]
+#[serde(
+    tag = "code",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Why {
     /// A template has no ReplicaSet yet.
     NewTemplate {
@@ -184,7 +188,11 @@ impl fmt::Display for Why {
 
 /// What a Deployment or ReplicaSet waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "code", rename_all = "camelCase")]
+#[serde(
+    tag = "code",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum WaitingOn {
     /// Rolling update: neither side may move until new pods are available.
     Blocked {

@@ -1,0 +1,234 @@
+//! What is known of each Deployment on the screen, kept from the engine's events.
+//!
+//! Pure bookkeeping; the views read it, and so does the summary at the end.
+
+use std::collections::{HashMap, VecDeque};
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+
+use super::eta::Eta;
+use super::pods::PodBatch;
+use crate::controller::action::{Kind, Outcome, Step};
+use crate::controller::api::ObjectKey;
+use crate::controller::deployment::overview::Overview;
+use crate::controller::why::WaitingOn;
+use crate::engine::event::{End, EngineEvent, Happening};
+use crate::ui::line::{Line, Tone};
+use crate::ui::step::{Naming, Revisions, Weight, Words, weight};
+
+/// Entries of the step log that a view may show.
+const LOG_MAX: usize = 8;
+
+/// All objects that events told of, in the order of their first one.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    tracks: Vec<Track>,
+    index: HashMap<(Kind, ObjectKey), usize>,
+    namespaces_differ: bool,
+}
+
+impl Board {
+    /// Takes note of an event. Returns the object's place among [`tracks`](Self::tracks).
+    pub(super) fn apply(&mut self, event: &EngineEvent) -> usize {
+        let id = (event.kind, event.key.clone());
+        let index = *self.index.entry(id).or_insert_with(|| {
+            self.tracks.push(Track::new(event));
+            self.tracks.len() - 1
+        });
+        self.namespaces_differ |= event.key.namespace != self.tracks[0].key.namespace;
+        self.tracks[index].apply(event);
+        index
+    }
+
+    /// The objects.
+    pub fn tracks(&self) -> &[Track] {
+        &self.tracks
+    }
+
+    pub(super) fn tracks_mut(&mut self) -> impl Iterator<Item = &mut Track> {
+        self.tracks.iter_mut()
+    }
+
+    /// How long it has been since the first event.
+    pub(super) fn elapsed(&self, now: Timestamp) -> SignedDuration {
+        let first = self.tracks.first();
+        first.map_or(SignedDuration::ZERO, |track| {
+            now.duration_since(track.started)
+        })
+    }
+
+    /// From now on names say their namespace, even if all are in one.
+    pub(super) fn show_namespaces(&mut self) {
+        self.namespaces_differ = true;
+    }
+
+    /// Whether names must say their namespace.
+    pub fn shows_namespaces(&self) -> bool {
+        self.namespaces_differ
+    }
+}
+
+/// One Deployment, or one ReplicaSet without an owner.
+#[derive(Clone, Debug)]
+pub struct Track {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its namespace and name.
+    pub key: ObjectKey,
+    /// How it stands.
+    pub overview: Option<Overview>,
+    /// What it waits for, most telling first.
+    pub waiting: Vec<WaitingOn>,
+    /// How it ended, unless it goes on.
+    pub end: Option<End>,
+    /// Steps that were done, bookkeeping apart; each pod is one.
+    pub steps: u32,
+    /// The error of a pass that is tried again.
+    pub(super) retrying: Option<String>,
+    /// The last steps, oldest first.
+    pub(super) log: VecDeque<Entry>,
+    pub(super) revisions: Revisions,
+    /// Whether its final line has been printed.
+    pub(super) settled: bool,
+    started: Timestamp,
+    latest: Timestamp,
+    eta: Eta,
+}
+
+/// One entry of the step log.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    Step(Line),
+    Pods(PodBatch),
+}
+
+impl Track {
+    fn new(event: &EngineEvent) -> Self {
+        Self {
+            kind: event.kind,
+            key: event.key.clone(),
+            overview: None,
+            waiting: Vec::new(),
+            end: None,
+            steps: 0,
+            retrying: None,
+            log: VecDeque::new(),
+            revisions: Revisions::default(),
+            settled: false,
+            started: event.at,
+            latest: event.at,
+            eta: Eta::default(),
+        }
+    }
+
+    /// `deployment/web`, or `deployment/shop/web` where namespaces differ.
+    pub fn name(&self, with_namespace: bool) -> String {
+        format!("{}/{}", self.kind.word(), self.short_name(with_namespace))
+    }
+
+    /// `web`, or `shop/web` where namespaces differ.
+    pub(super) fn short_name(&self, with_namespace: bool) -> String {
+        if with_namespace {
+            self.key.to_string()
+        } else {
+            self.key.name.clone()
+        }
+    }
+
+    /// How long it has been going on: until its end, or until `now`.
+    pub(super) fn elapsed(&self, now: Timestamp) -> SignedDuration {
+        let end = if self.end.is_some() { self.latest } else { now };
+        end.duration_since(self.started)
+    }
+
+    /// How long it will still take, once there is something to go by.
+    pub(super) fn remaining(&self, now: Timestamp) -> Option<SignedDuration> {
+        self.eta.remaining(now)
+    }
+
+    fn apply(&mut self, event: &EngineEvent) {
+        if self.begins_anew(&event.what) {
+            self.end = None;
+            self.settled = false;
+            self.steps = 0;
+            self.log.clear();
+            self.eta = Eta::default();
+            self.started = event.at;
+        }
+        if self.end.is_none() {
+            self.latest = event.at;
+        }
+        match &event.what {
+            Happening::Observed(overview) => self.observe(event.at, overview),
+            Happening::Stepped {
+                step,
+                outcome,
+                dry_run,
+            } => self.step(step, outcome, *dry_run),
+            Happening::Waiting(waiting) => self.waiting.clone_from(waiting),
+            Happening::Retrying { error } => self.retrying = Some(error.clone()),
+            Happening::Ended(end) => self.end = Some(end.clone()),
+        }
+    }
+
+    /// Whether an object that had ended moves again.
+    fn begins_anew(&self, what: &Happening) -> bool {
+        match (&self.end, what) {
+            (Some(_), Happening::Stepped { step, .. }) => {
+                weight(&step.action) != Weight::Bookkeeping
+            }
+            (Some(End::Complete), Happening::Observed(overview)) => !overview.complete,
+            _ => false,
+        }
+    }
+
+    fn observe(&mut self, at: Timestamp, overview: &Overview) {
+        self.revisions.learn(overview);
+        let available = overview.new_revision().map_or(0, |new| new.available);
+        self.eta.observe(at, available, overview.desired);
+        self.overview = Some(overview.clone());
+        self.retrying = None;
+    }
+
+    fn step(&mut self, step: &Step, outcome: &Outcome, dry_run: bool) {
+        if matches!(outcome, Outcome::Applied(_)) {
+            self.revisions.learn_step(&step.action);
+        }
+        if weight(&step.action) == Weight::Bookkeeping {
+            return;
+        }
+        match outcome {
+            Outcome::Applied(_) => {
+                self.retrying = None;
+                self.steps += 1;
+                self.log(match PodBatch::begin(step, dry_run, &self.revisions) {
+                    Some(batch) => Entry::Pods(batch),
+                    None => Entry::Step(
+                        Line::new(Tone::Plain, self.to_do(step))
+                            .with(Tone::Faint, format!(": {}", step.why)),
+                    ),
+                });
+            }
+            Outcome::Refused(refusal) => self.log(Entry::Step(
+                Line::new(Tone::Bad, format!("could not {}", self.to_do(step)))
+                    .with(Tone::Plain, format!(": {refusal}")),
+            )),
+        }
+    }
+
+    fn to_do(&self, step: &Step) -> String {
+        Words::new(&step.action, &self.revisions, Naming::Short).to_do()
+    }
+
+    fn log(&mut self, entry: Entry) {
+        if let (Some(Entry::Pods(last)), Entry::Pods(batch)) = (self.log.back_mut(), &entry)
+            && last.absorb(batch)
+        {
+            return;
+        }
+        if self.log.len() == LOG_MAX {
+            self.log.pop_front();
+        }
+        self.log.push_back(entry);
+    }
+}

@@ -1,0 +1,83 @@
+//! How a rollout ended, in words that all views share.
+
+use super::board::Track;
+use crate::controller::plural::count;
+use crate::controller::why::WaitingOn;
+use crate::engine::event::End;
+use crate::ui::line::{Line, Tone};
+
+/// An end in words: `complete`: `revision 2, 5 of 5 available`.
+pub(super) struct Ending {
+    pub(super) tone: Tone,
+    /// One or two words.
+    label: &'static str,
+    /// What more there is to say; may be empty.
+    details: String,
+}
+
+impl Ending {
+    /// The words for `end`.
+    pub(super) fn new(end: &End, track: &Track) -> Self {
+        let (tone, label, details) = match end {
+            End::Complete => (Tone::Good, "complete", complete(track)),
+            End::AtRest => (
+                Tone::Pending,
+                "at rest",
+                "nothing more can be done for now".to_owned(),
+            ),
+            End::Failed { reason, message } => {
+                (Tone::Bad, "failed", format!("{reason}: {message}"))
+            }
+            End::StageReached { available, stage } => (
+                Tone::Pending,
+                "held",
+                format!(
+                    "{} available, {stage} asked for",
+                    count(*available, "new pod")
+                ),
+            ),
+            End::Paused => (Tone::Pending, "paused", String::new()),
+            End::Deleted => (Tone::Pending, "deleted", String::new()),
+        };
+        Self {
+            tone,
+            label,
+            details,
+        }
+    }
+
+    /// A sign that tells good from bad without colour.
+    pub(super) fn sign(&self) -> &'static str {
+        match self.tone {
+            Tone::Good => "✓",
+            Tone::Bad => "✗",
+            _ => "•",
+        }
+    }
+
+    /// `complete: revision 2, 5 of 5 available`.
+    pub(super) fn line(&self) -> Line {
+        let line = Line::new(self.tone, self.label);
+        if self.details.is_empty() {
+            line
+        } else {
+            line.with(Tone::Plain, format!(": {}", self.details))
+        }
+    }
+}
+
+fn complete(track: &Track) -> String {
+    let new = track.overview.as_ref().and_then(|overview| {
+        let new = overview.new_revision()?;
+        Some((new.revision?, new.available, overview.desired))
+    });
+    new.map_or_else(String::new, |(revision, available, desired)| {
+        format!("revision {revision}, {available} of {desired} available")
+    })
+}
+
+/// Everything that is waited for, in one sentence.
+pub(super) fn joined(waiting: &[WaitingOn]) -> String {
+    let sentences = waiting.iter().map(ToString::to_string).collect::<Vec<_>>();
+    sentences.join("; ")
+}

@@ -1,0 +1,259 @@
+//! One object's story in plain lines: one for each thing that happens, stable and greppable.
+//!
+//! `docs/output.md` lists the lines. What the next event may complete (pods that are still being created) or repeat
+//! (counts of a large Deployment that moved by one) is held back until it is due. Pure.
+
+use super::board::Track;
+use super::ending::{Ending, joined};
+use super::pods::PodBatch;
+use crate::controller::action::{Action, Outcome, RefusalReason, Step};
+use crate::controller::deployment::overview::Overview;
+use crate::controller::keys;
+use crate::controller::plural::count;
+use crate::controller::why::WaitingOn;
+use crate::engine::event::{EngineEvent, Happening};
+use crate::ui::line::{Line, Tone};
+use crate::ui::step::{Naming, Weight, Words, weight};
+
+/// A Deployment's counts are told at most about this often on the way from nothing to all.
+const COUNTS_TOLD: i32 = 20;
+
+/// Tells what happens to one object. Lines come without the object's name.
+#[derive(Debug, Default)]
+pub(super) struct Narrator {
+    bounds: String,
+    counts: Counts,
+    untold: Option<Counts>,
+    waiting: Vec<WaitingOn>,
+    batch: Option<PodBatch>,
+    refusal: Option<String>,
+}
+
+/// The numbers that a status line tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    revision: Option<i64>,
+    desired: i32,
+    updated: i32,
+    ready: i32,
+    available: i32,
+    old: i32,
+}
+
+impl Narrator {
+    /// The lines for `event`; `track` is the object's state after it.
+    pub(super) fn tell(&mut self, event: &EngineEvent, track: &Track, verbose: bool) -> Vec<Line> {
+        match &event.what {
+            Happening::Observed(overview) => self.observed(overview, track, verbose),
+            Happening::Stepped {
+                step,
+                outcome,
+                dry_run,
+            } => self.stepped(step, outcome, *dry_run, track, verbose),
+            Happening::Waiting(waiting) => self.waiting(waiting, track),
+            Happening::Retrying { error } => {
+                let mut lines = self.flush(track);
+                lines.push(labelled(Tone::Pending, "retrying", error));
+                lines
+            }
+            Happening::Ended(end) => {
+                let mut lines = self.flush(track);
+                lines.push(Ending::new(end, track).line());
+                lines
+            }
+        }
+    }
+
+    /// What was held back.
+    pub(super) fn flush(&mut self, track: &Track) -> Vec<Line> {
+        let mut lines = self.flush_pods(track);
+        if let Some(counts) = self.untold.take() {
+            self.counts = counts;
+            lines.push(counts.line());
+        }
+        lines
+    }
+
+    fn flush_pods(&mut self, track: &Track) -> Vec<Line> {
+        let batch = self.batch.take();
+        batch
+            .map(|batch| Line::from(batch.told(&track.revisions)))
+            .into_iter()
+            .collect()
+    }
+
+    fn observed(&mut self, overview: &Overview, track: &Track, verbose: bool) -> Vec<Line> {
+        let mut lines = self.flush_pods(track);
+        let bounds = bounds(overview);
+        if bounds != self.bounds {
+            lines.push(Line::from(bounds.clone()));
+            self.bounds = bounds;
+        }
+        let Some(counts) = Counts::of(overview) else {
+            return lines;
+        };
+        self.untold = (counts != self.counts).then_some(counts);
+        if verbose || counts.is_news_after(&self.counts) {
+            lines.extend(self.flush(track));
+        }
+        lines
+    }
+
+    fn stepped(
+        &mut self,
+        step: &Step,
+        outcome: &Outcome,
+        dry_run: bool,
+        track: &Track,
+        verbose: bool,
+    ) -> Vec<Line> {
+        if weight(&step.action) == Weight::Bookkeeping && !verbose {
+            return Vec::new();
+        }
+        let words = Words::new(&step.action, &track.revisions, Naming::Revision);
+        let applied = match outcome {
+            Outcome::Applied(applied) => applied,
+            Outcome::Refused(refusal) => {
+                // Somebody else wrote first: the next pass looks again, nobody needs to act.
+                let routine = refusal.reason == RefusalReason::Conflict;
+                let text = format!("could not {}: {refusal}", words.to_do());
+                if (routine && !verbose) || self.refusal.as_ref() == Some(&text) {
+                    return Vec::new();
+                }
+                let mut lines = self.flush_pods(track);
+                lines.push(Line::new(Tone::Bad, &text));
+                self.refusal = Some(text);
+                return lines;
+            }
+        };
+        self.refusal = None;
+        if !verbose && let Some(batch) = PodBatch::begin(step, dry_run, &track.revisions) {
+            if self.batch.as_mut().is_some_and(|open| open.absorb(&batch)) {
+                return Vec::new();
+            }
+            let lines = self.flush_pods(track);
+            self.batch = Some(batch);
+            return lines;
+        }
+        let mut lines = self.flush_pods(track);
+        let why = &step.why;
+        lines.push(Line::from(match &step.action {
+            _ if dry_run => format!("{}: {why} (dry run)", words.to_do()),
+            Action::CreatePod { .. } if !applied.name.is_empty() => {
+                format!("{} as {}: {why}", words.done(), applied.name)
+            }
+            action if action.is_event() => words.done(),
+            _ => format!("{}: {why}", words.done()),
+        }));
+        lines
+    }
+
+    fn waiting(&mut self, waiting: &[WaitingOn], track: &Track) -> Vec<Line> {
+        let mut lines = self.flush(track);
+        let countdown_only = waiting.len() == self.waiting.len()
+            && waiting
+                .iter()
+                .zip(&self.waiting)
+                .all(|(now, before)| same_wait(now, before));
+        if !countdown_only && !waiting.is_empty() {
+            lines.push(labelled(Tone::Pending, "waiting", &joined(waiting)));
+        }
+        self.waiting = waiting.to_vec();
+        lines
+    }
+}
+
+impl Counts {
+    fn of(overview: &Overview) -> Option<Self> {
+        let new = overview.new_revision()?;
+        Some(Self {
+            revision: new.revision,
+            desired: overview.desired,
+            updated: new.current,
+            ready: new.ready,
+            available: new.available,
+            old: overview.current.saturating_sub(new.current).max(0),
+        })
+    }
+
+    /// Whether so much has changed that a line is due.
+    fn is_news_after(&self, told: &Self) -> bool {
+        if (self.revision, self.desired) != (told.revision, told.desired) {
+            return true;
+        }
+        let at_the_goal = |counts: &Self| {
+            [
+                counts.updated == counts.desired,
+                counts.ready == counts.desired,
+                counts.available == counts.desired,
+                counts.old == 0,
+            ]
+        };
+        let least = (self.desired / COUNTS_TOLD).max(1);
+        at_the_goal(self) != at_the_goal(told)
+            || [
+                (self.updated, told.updated),
+                (self.ready, told.ready),
+                (self.available, told.available),
+                (self.old, told.old),
+            ]
+            .iter()
+            .any(|(now, before)| now.abs_diff(*before) >= least.unsigned_abs())
+    }
+
+    fn line(&self) -> Line {
+        let Self {
+            revision,
+            desired,
+            updated,
+            ready,
+            available,
+            old,
+        } = self;
+        let revision = revision.map_or_else(|| "?".to_owned(), |number| number.to_string());
+        let old = match old {
+            0 => String::new(),
+            old => format!(", {old} old left"),
+        };
+        Line::from(format!(
+            "revision {revision}: {updated} of {desired} updated, {ready} ready, {available} available{old}"
+        ))
+    }
+}
+
+/// The strategy and what it allows.
+fn bounds(overview: &Overview) -> String {
+    let Overview {
+        strategy,
+        desired,
+        max_surge,
+        max_unavailable,
+        ..
+    } = overview;
+    match strategy.as_str() {
+        keys::ROLLING_UPDATE => format!(
+            "{strategy} of {desired}: total ≤ {}, available ≥ {} \
+             (maxSurge {max_surge}, maxUnavailable {max_unavailable})",
+            overview.max_total(),
+            overview.min_available()
+        ),
+        keys::RECREATE => format!("{strategy} of {desired}: old pods go before new ones start"),
+        "" => format!("{} wanted", count(*desired, "pod")),
+        other => format!("{other} of {desired}"),
+    }
+}
+
+fn labelled(tone: Tone, label: &str, text: &str) -> Line {
+    Line::new(tone, label).with(Tone::Plain, format!(": {text}"))
+}
+
+/// Whether two waits differ by nothing but the seconds that passed.
+fn same_wait(left: &WaitingOn, right: &WaitingOn) -> bool {
+    match (left, right) {
+        (
+            WaitingOn::MinReadySeconds { pods: left, .. },
+            WaitingOn::MinReadySeconds { pods: right, .. },
+        ) => left == right,
+        _ => left == right,
+    }
+}

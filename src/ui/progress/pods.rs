@@ -1,0 +1,75 @@
+//! Pods are created and deleted one by one, and told by their number.
+
+use crate::controller::action::{Action, Step};
+use crate::controller::plural::count;
+use crate::ui::step::{Naming, ReplicaSetName, Revisions};
+
+/// Pods of one ReplicaSet that were created, or deleted, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PodBatch {
+    created: bool,
+    dry_run: bool,
+    /// `None`: pods whose names tell no owner.
+    replica_set: Option<String>,
+    pods: u32,
+}
+
+impl PodBatch {
+    /// The batch that `step` begins, if it is about a pod's life.
+    pub(super) fn begin(step: &Step, dry_run: bool, revisions: &Revisions) -> Option<Self> {
+        let (created, replica_set) = match &step.action {
+            Action::CreatePod { replica_set, .. } => (true, Some(replica_set.key.name.as_str())),
+            Action::DeletePod { target } => (false, revisions.owner_of_pod(&target.key.name)),
+            _ => return None,
+        };
+        Some(Self {
+            created,
+            dry_run,
+            replica_set: replica_set.map(str::to_owned),
+            pods: 1,
+        })
+    }
+
+    /// Adds the pods of `next`, where it goes on with the same.
+    pub(super) fn absorb(&mut self, next: &Self) -> bool {
+        let same = self.created == next.created
+            && self.dry_run == next.dry_run
+            && self.replica_set == next.replica_set;
+        if same {
+            self.pods += next.pods;
+        }
+        same
+    }
+
+    /// `revision 2: created 3 pods`.
+    pub(super) fn told(&self, revisions: &Revisions) -> String {
+        let verb = match (self.created, self.dry_run) {
+            (true, true) => "create",
+            (true, false) => "created",
+            (false, true) => "delete",
+            (false, false) => "deleted",
+        };
+        let pods = count(self.pods, "pod");
+        let mark = if self.dry_run { " (dry run)" } else { "" };
+        match self.name(revisions, Naming::Revision) {
+            Some(name) => format!("{name}: {verb} {pods}{mark}"),
+            None => format!("{verb} {pods}{mark}"),
+        }
+    }
+
+    /// `create 3 pods for r2`.
+    pub(super) fn short(&self, revisions: &Revisions) -> String {
+        let pods = count(self.pods, "pod");
+        let verb = if self.created { "create" } else { "delete" };
+        match self.name(revisions, Naming::Short) {
+            Some(name) if self.created => format!("{verb} {pods} for {name}"),
+            Some(name) => format!("{verb} {pods} of {name}"),
+            None => format!("{verb} {pods}"),
+        }
+    }
+
+    fn name<'a>(&'a self, revisions: &Revisions, naming: Naming) -> Option<ReplicaSetName<'a>> {
+        let replica_set = self.replica_set.as_deref()?;
+        Some(ReplicaSetName::new(replica_set, revisions, naming))
+    }
+}

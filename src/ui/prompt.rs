@@ -1,0 +1,104 @@
+//! The question that `--step` asks before each step.
+//!
+//! Reads whole lines from any input, so it is tested without a terminal; the caller keeps it off the async runtime's
+//! threads.
+
+use std::io::{self, BufRead};
+
+use super::line::{Line, Tone};
+use super::printer::Printer;
+use super::step::{Naming, Revisions, Words};
+use crate::controller::action::Step;
+
+/// What the user wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This step, and ask again before the next.
+    Yes,
+    /// Nothing more.
+    Stop,
+    /// This and all later steps.
+    All,
+}
+
+/// Shows the `steps` for `object` that would be sent together and asks whether to. The end of the input stops.
+///
+/// # Errors
+/// When `input` can't be read.
+pub fn ask(
+    printer: &Printer,
+    object: &str,
+    steps: &[&Step],
+    revisions: &Revisions,
+    input: &mut impl BufRead,
+) -> io::Result<Answer> {
+    let mut lines = vec![Line::new(Tone::Strong, object)];
+    lines.extend(steps.iter().map(|step| {
+        let words = Words::new(&step.action, revisions, Naming::Full).to_do();
+        Line::new(Tone::Plain, format!("  {words}")).with(Tone::Faint, format!(": {}", step.why))
+    }));
+    let question = Line::new(Tone::Strong, "Apply? [y]es, [n]o/stop, [a]ll: ");
+    loop {
+        printer.question(&lines, &question);
+        let mut answer = String::new();
+        if input.read_line(&mut answer)? == 0 {
+            printer.question(&[Line::default()], &Line::default());
+            return Ok(Answer::Stop);
+        }
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Answer::Yes),
+            "n" | "no" | "s" | "stop" => return Ok(Answer::Stop),
+            "a" | "all" => return Ok(Answer::All),
+            _ => lines = vec![Line::from("Please answer y, n or a.")],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::printer::Level;
+    use super::super::printer::capture::captured;
+    use super::super::scene;
+    use super::*;
+
+    fn answer(input: &str) -> (Answer, String) {
+        let (printer, capture) = captured(Level::Quiet);
+        let mut revisions = Revisions::default();
+        let step = scene::scale(scene::OLD, 5, 4);
+        revisions.learn(&scene::rolling());
+        let answer = ask(
+            &printer,
+            "deployment/web",
+            &[&step],
+            &revisions,
+            &mut input.as_bytes(),
+        )
+        .expect("readable");
+        (answer, capture.err())
+    }
+
+    #[test]
+    fn answers_are_read_leniently_but_never_guessed() {
+        for (input, expected) in [
+            ("y\n", Answer::Yes),
+            (" YES \r\n", Answer::Yes),
+            ("n\n", Answer::Stop),
+            ("stop\n", Answer::Stop),
+            ("a\n", Answer::All),
+            ("", Answer::Stop),
+            ("\n\nmaybe\ny", Answer::Yes),
+        ] {
+            assert_eq!(answer(input).0, expected, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn the_question_shows_what_and_why_even_when_quiet() {
+        insta::assert_snapshot!(answer("what\nall\n").1, @"
+        deployment/web
+          scale down web-6d4b (revision 1) 5→4: availability room 1: available 5, at least 4 must stay
+        Apply? [y]es, [n]o/stop, [a]ll: Please answer y, n or a.
+        Apply? [y]es, [n]o/stop, [a]ll:
+        ");
+    }
+}
