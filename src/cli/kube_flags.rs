@@ -189,5 +189,4 @@ impl std::str::FromStr for RequestTimeout {
 }
 
 #[cfg(test)]
-#[path = "kube_flags_tests.rs"]
 mod tests;

@@ -154,5 +154,4 @@ fn single_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "report_tests.rs"]
 mod tests;

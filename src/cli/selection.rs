@@ -276,5 +276,4 @@ fn without_repeats<T: PartialEq>(items: Vec<T>) -> Vec<T> {
 }
 
 #[cfg(test)]
-#[path = "selection_tests.rs"]
 mod tests;

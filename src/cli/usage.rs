@@ -109,5 +109,4 @@ fn command_of(rendered: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "usage_tests.rs"]
 mod tests;

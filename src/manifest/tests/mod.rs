@@ -2,6 +2,7 @@
 
 mod checking;
 mod inputs;
+mod kubectl;
 mod reading;
 mod writing;
 
