@@ -124,6 +124,11 @@ impl Claimer<'_> {
         }
     }
 
+    /// Whether an object is the controller's already, without adopting it.
+    pub(crate) fn owns(&self, candidate: &ObjectMeta) -> bool {
+        matches!(self.decide(candidate), Decision::Claimed)
+    }
+
     /// The reference that claimed objects carry.
     pub(crate) fn owner_reference(&self) -> OwnerReference {
         new_controller_ref(self.kind, self.meta)

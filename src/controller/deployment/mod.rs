@@ -181,7 +181,7 @@ impl<'a> Pass<'a> {
     ) -> Result<ReplicaSets<'a>, SyncError> {
         Ok(ReplicaSets {
             new: self.get_new_replica_set(claimed)?,
-            old: claimed.old(),
+            old: claimed.old_copies(),
         })
     }
 

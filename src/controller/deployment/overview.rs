@@ -3,7 +3,13 @@
 use k8s_openapi::jiff::Timestamp;
 use serde::Serialize;
 
-use crate::controller::api::{Condition, ObjectKey};
+use super::progress::deadline_end;
+use super::replica_sets::{Claimed, replica_count, sum};
+use super::{Fenceposts, Snapshot, is_complete, revision, revision_history};
+use crate::controller::action::Kind;
+use crate::controller::api::{Condition, ObjectKey, ReplicaSet};
+use crate::controller::claim::Claimer;
+use crate::controller::selector::Selector;
 
 /// A Deployment at one instant; or a ReplicaSet without an owner, which is its own only revision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,6 +72,62 @@ impl Overview {
     }
 }
 
+/// How the Deployment of a snapshot stands, by the same arithmetic that [`reconcile`](super::reconcile) acts on.
+pub fn of(snapshot: &Snapshot) -> Overview {
+    let deployment = &*snapshot.deployment;
+    let Fenceposts {
+        desired,
+        max_surge,
+        max_unavailable,
+    } = Fenceposts::of(deployment);
+    let claimed = Claimed::tell_apart(owned(snapshot), &deployment.spec.template);
+    let sets = || {
+        claimed
+            .new
+            .into_iter()
+            .chain(claimed.old.iter().rev().copied())
+    };
+    Overview {
+        key: deployment.meta.key(),
+        strategy: deployment.spec.strategy.type_.clone(),
+        desired,
+        max_surge,
+        max_unavailable,
+        total: replica_count(sets()),
+        current: sum(sets(), |set| set.status.replicas),
+        available: sum(sets(), |set| set.status.available_replicas),
+        terminating: sum(sets(), |set| set.status.terminating_replicas.unwrap_or(0)),
+        paused: deployment.spec.paused,
+        complete: is_complete(deployment, &deployment.status),
+        deadline: deadline_end(deployment),
+        conditions: deployment.status.conditions.clone(),
+        revisions: sets()
+            .map(|set| RevisionOverview::of(set, claimed.new))
+            .collect(),
+    }
+}
+
+/// The ReplicaSets that belong to the Deployment already. A selector that can't be read, or selects everything, makes
+/// none its own.
+fn owned(snapshot: &Snapshot) -> Vec<&ReplicaSet> {
+    let deployment = &*snapshot.deployment;
+    let Ok(selector) = Selector::compile(deployment.spec.selector.as_ref()) else {
+        return Vec::new();
+    };
+    if selector.selects_all() {
+        return Vec::new();
+    }
+    let claimer = Claimer {
+        kind: Kind::Deployment,
+        meta: &deployment.meta,
+        selector: &selector,
+        live: &snapshot.live_owner,
+    };
+    let sets = snapshot.replica_sets.iter().map(AsRef::as_ref);
+    sets.filter(|set: &&ReplicaSet| claimer.owns(&set.meta))
+        .collect()
+}
+
 /// One ReplicaSet of a Deployment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -90,4 +152,21 @@ pub struct RevisionOverview {
     pub reused_from: Vec<i64>,
     /// When it was made.
     pub created: Option<Timestamp>,
+}
+
+impl RevisionOverview {
+    fn of(set: &ReplicaSet, new: Option<&ReplicaSet>) -> Self {
+        Self {
+            revision: revision(set),
+            replica_set: set.meta.name.clone(),
+            new: new.is_some_and(|new| std::ptr::eq(new, set)),
+            images: set.spec.template.images().map(str::to_owned).collect(),
+            desired: set.spec.replicas,
+            current: set.status.replicas,
+            ready: set.status.ready_replicas,
+            available: set.status.available_replicas,
+            reused_from: revision_history(set),
+            created: set.meta.created(),
+        }
+    }
 }

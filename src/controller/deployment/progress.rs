@@ -186,12 +186,29 @@ impl Pass<'_> {
 }
 
 /// The deadline, where there is one.
-pub(super) fn deadline_of(deployment: &Deployment) -> Option<SignedDuration> {
+fn deadline_of(deployment: &Deployment) -> Option<SignedDuration> {
     deployment
         .spec
         .progress_deadline_seconds
         .filter(|seconds| *seconds != NO_DEADLINE)
         .map(|seconds| SignedDuration::from_secs(seconds.into()))
+}
+
+/// When the deadline passes unless there is progress before. `None` where none is running: without one, paused,
+/// complete, or passed already.
+pub(super) fn deadline_end(deployment: &Deployment) -> Option<Timestamp> {
+    let deadline = deadline_of(deployment)?;
+    let status = &deployment.status;
+    let condition = get_condition(&status.conditions, keys::PROGRESSING)?;
+    let is_over = matches!(
+        condition.reason.as_str(),
+        keys::NEW_REPLICA_SET_AVAILABLE | keys::PROGRESS_DEADLINE_EXCEEDED
+    );
+    if is_over || deployment.spec.paused || is_complete(deployment, status) {
+        return None;
+    }
+    let updated = condition.last_update_time.as_ref()?;
+    updated.0.checked_add(deadline).ok()
 }
 
 /// How long the deadline is off; negative when it has passed. A condition without a time is infinitely old.

@@ -130,9 +130,9 @@ pub(super) fn older_first(a: &ReplicaSet, b: &ReplicaSet) -> Ordering {
 
 /// The claimed ReplicaSets, told apart, as the snapshot has them.
 pub(super) struct Claimed<'a> {
-    new: Option<&'a ReplicaSet>,
+    pub(super) new: Option<&'a ReplicaSet>,
     /// Oldest first.
-    old: Vec<&'a ReplicaSet>,
+    pub(super) old: Vec<&'a ReplicaSet>,
 }
 
 impl<'a> Claimed<'a> {
@@ -146,7 +146,8 @@ impl<'a> Claimed<'a> {
         Self { new, old: sets }
     }
 
-    pub(super) fn old(&self) -> Vec<WorkingCopy<'a>> {
+    /// Working copies of the old ones.
+    pub(super) fn old_copies(&self) -> Vec<WorkingCopy<'a>> {
         self.old.iter().map(|set| WorkingCopy::of(set)).collect()
     }
 

@@ -28,7 +28,7 @@ impl<'a> Pass<'a> {
         let new = self.get_or_create_new_replica_set(claimed)?;
         let sets = ReplicaSets {
             new: Some(new),
-            old: claimed.old(),
+            old: claimed.old_copies(),
         };
         let why = Why::RollbackAnnotation {
             revision: asked_for,

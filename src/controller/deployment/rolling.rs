@@ -13,7 +13,7 @@ impl<'a> Pass<'a> {
         // Stays as it is: the status tells how things stood when the pass began.
         let sets = ReplicaSets {
             new: Some(new.clone()),
-            old: claimed.old(),
+            old: claimed.old_copies(),
         };
         if self.reconcile_new_replica_set(&sets, new.clone())? {
             return self.sync_rollout_status(&sets);

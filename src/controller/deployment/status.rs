@@ -67,7 +67,7 @@ impl Pass<'_> {
 
 /// Pods that are shutting down. Unknown as soon as one ReplicaSet's controller does not count them; a ReplicaSet that
 /// no controller has seen yet has none.
-pub(super) fn terminating<'s>(sets: impl Iterator<Item = &'s ReplicaSet>) -> Option<i32> {
+fn terminating<'s>(sets: impl Iterator<Item = &'s ReplicaSet>) -> Option<i32> {
     sets.map(|set| match set.status.terminating_replicas {
         None if set.status.observed_generation == 0 => Some(0),
         count => count,
