@@ -6,6 +6,7 @@
 pub mod age;
 pub mod columns;
 pub mod escape;
+pub mod history;
 pub mod image;
 pub mod line;
 pub mod printer;

@@ -65,7 +65,7 @@ pub fn rollout_status(
         ));
     }
     let progressing = get_condition(&status.conditions, keys::PROGRESSING);
-    if progressing.is_some_and(|condition| condition.reason == "ProgressDeadlineExceeded") {
+    if progressing.is_some_and(|condition| condition.reason == keys::PROGRESS_DEADLINE_EXCEEDED) {
         return Err(StatusError::DeadlineExceeded { name: name.clone() });
     }
     let (wanted, updated) = (deployment.spec.replicas, status.updated_replicas);

@@ -12,6 +12,7 @@
 mod data;
 mod delete_rank;
 mod fenceposts;
+mod history_text;
 mod pods;
 mod proportional;
 mod replica_set_step;

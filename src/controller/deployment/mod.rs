@@ -5,6 +5,7 @@
 
 mod cleanup;
 mod fenceposts;
+mod history;
 pub mod overview;
 mod progress;
 mod recreate;
@@ -30,6 +31,7 @@ use super::selector::Selector;
 use super::why::{WaitingOn, Why};
 
 pub use self::fenceposts::{FencepostError, Fenceposts, resolve_fenceposts};
+pub use self::history::history;
 pub use self::progress::{has_progress_deadline, is_complete, is_progressing, is_timed_out};
 pub use self::replica_sets::find_new_replica_set;
 pub use self::revision::{revision, revision_history};

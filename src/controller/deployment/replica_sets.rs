@@ -146,6 +146,11 @@ impl<'a> Claimed<'a> {
         Self { new, old: sets }
     }
 
+    /// Old ones, oldest first, then the new one.
+    pub(super) fn in_order(self) -> Vec<&'a ReplicaSet> {
+        self.old.into_iter().chain(self.new).collect()
+    }
+
     /// Working copies of the old ones.
     pub(super) fn old_copies(&self) -> Vec<WorkingCopy<'a>> {
         self.old.iter().map(|set| WorkingCopy::of(set)).collect()
