@@ -4,6 +4,7 @@
 //! and an exit code. Commands build what they need from the shared flags ([`kube_flags`], [`selection`], [`output`]),
 //! hand it to the engine, and print what comes back.
 
+pub mod cluster;
 pub mod connection;
 pub mod duration;
 pub mod kube_flags;
@@ -12,8 +13,10 @@ pub mod logging;
 pub mod output;
 pub mod report;
 pub mod selection;
+mod sync;
 mod usage;
 mod version;
+pub mod view;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -49,6 +52,8 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Reconcile Deployments and ReplicaSets from here
+    Sync(Box<sync::SyncArgs>),
     /// Print the version
     Version(version::VersionArgs),
 }
@@ -91,18 +96,37 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
+    let killed = killed(&cli.command);
     runtime.block_on(async {
         tokio::select! {
             result = dispatch(cli) => result,
-            () = interrupted() => Ok(ExitCode::Interrupted),
+            () = killed => Ok(ExitCode::Interrupted),
         }
     })
 }
 
-#[expect(clippy::unused_async, reason = "commands that talk to a cluster wait")]
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
+        Command::Sync(args) => {
+            args.run(&cli.kube, cli.logging.is_verbose(), interrupted())
+                .await
+        }
         Command::Version(args) => args.run(),
+    }
+}
+
+/// Resolves when the command is to be dropped where it stands. `sync` finishes the write that is under way on the first
+/// Ctrl-C, so it takes a second one.
+fn killed(command: &Command) -> impl Future<Output = ()> + use<> {
+    let presses = if matches!(command, Command::Sync(_)) {
+        2
+    } else {
+        1
+    };
+    async move {
+        for _ in 0..presses {
+            interrupted().await;
+        }
     }
 }
 

@@ -79,6 +79,15 @@ pub enum Kind {
     ReplicaSet,
 }
 
+impl From<Kind> for crate::controller::action::Kind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Deployment => Self::Deployment,
+            Kind::ReplicaSet => Self::ReplicaSet,
+        }
+    }
+}
+
 impl Kind {
     /// As in `kind:`.
     pub fn kind(self) -> &'static str {

@@ -251,6 +251,64 @@ impl Action {
     pub fn is_event(&self) -> bool {
         matches!(self, Self::RecordEvent { .. })
     }
+
+    /// The object it changes; `None` for creates and events.
+    pub fn target(&self) -> Option<&Target> {
+        match self {
+            Self::ScaleReplicaSet { target, .. }
+            | Self::UpdateReplicaSet { target, .. }
+            | Self::DeleteReplicaSet { target }
+            | Self::AdoptReplicaSet { target, .. }
+            | Self::ReleaseReplicaSet { target, .. }
+            | Self::UpdateDeployment { target, .. }
+            | Self::UpdateDeploymentStatus { target, .. }
+            | Self::DeletePod { target }
+            | Self::AdoptPod { target, .. }
+            | Self::ReleasePod { target, .. }
+            | Self::UpdateReplicaSetStatus { target, .. } => Some(target),
+            Self::CreateReplicaSet(_) | Self::CreatePod { .. } | Self::RecordEvent { .. } => None,
+        }
+    }
+
+    /// The same, to bring its precondition up to date.
+    pub fn target_mut(&mut self) -> Option<&mut Target> {
+        match self {
+            Self::ScaleReplicaSet { target, .. }
+            | Self::UpdateReplicaSet { target, .. }
+            | Self::DeleteReplicaSet { target }
+            | Self::AdoptReplicaSet { target, .. }
+            | Self::ReleaseReplicaSet { target, .. }
+            | Self::UpdateDeployment { target, .. }
+            | Self::UpdateDeploymentStatus { target, .. }
+            | Self::DeletePod { target }
+            | Self::AdoptPod { target, .. }
+            | Self::ReleasePod { target, .. }
+            | Self::UpdateReplicaSetStatus { target, .. } => Some(target),
+            Self::CreateReplicaSet(_) | Self::CreatePod { .. } | Self::RecordEvent { .. } => None,
+        }
+    }
+
+    /// The kind of object it writes; for an event, of the object it is about.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::CreateReplicaSet(_) => Kind::ReplicaSet,
+            Self::CreatePod { .. } => Kind::Pod,
+            Self::RecordEvent { regarding, .. } => regarding.kind,
+            _ => self.target().map_or(Kind::Pod, |target| target.kind),
+        }
+    }
+
+    /// Whether it only keeps the books (status, annotations, events) rather than changing what runs.
+    pub fn is_bookkeeping(&self) -> bool {
+        match self {
+            Self::UpdateReplicaSet { .. }
+            | Self::UpdateDeploymentStatus { .. }
+            | Self::UpdateReplicaSetStatus { .. }
+            | Self::RecordEvent { .. } => true,
+            Self::ScaleReplicaSet { from, to, .. } => from == to,
+            _ => false,
+        }
+    }
 }
 
 /// One step of a plan.

@@ -12,6 +12,7 @@ pub mod condition;
 pub mod deployment;
 pub mod expectations;
 pub mod keys;
+pub mod label_selector;
 pub mod plan;
 pub mod plural;
 pub mod replica_set;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde::Serialize;
 
-use super::action::{Action, Applied, Outcome, Refusal, Step};
+use super::action::{Action, Applied, Outcome, Refusal, RefusalReason, Step};
 use super::deployment::FencepostError;
 use super::why::{WaitingOn, Why};
 
@@ -101,6 +101,13 @@ fn several(causes: &[String]) -> String {
     match causes {
         [cause] => cause.clone(),
         causes => format!("[{}]", causes.join(", ")),
+    }
+}
+
+impl SyncError {
+    /// Whether trying again can't help: the namespace is going away.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Refused(refusal) if refusal.reason == RefusalReason::NamespaceTerminating)
     }
 }
 

@@ -66,6 +66,11 @@ pub enum End {
         /// New pods asked for.
         stage: i32,
     },
+    /// A write that it needs was refused, and trying again did not help.
+    Refused {
+        /// The server's words.
+        message: String,
+    },
     /// Paused.
     Paused,
     /// Gone.

@@ -1,3 +1,22 @@
 //! The shell around the core: observes a cluster, plans, applies. Drives a `kube::Client` and knows no UI.
+//!
+//! Lists and watches fill a [`store`]; a queue of items asks for passes; a [`pass`] takes a snapshot from the store,
+//! lets the core plan, sends the steps batch by batch, and puts the answers into the store. All that happens is told
+//! as [`event::EngineEvent`]s. The engine decides nothing about rollouts: the core does.
 
+pub mod apply;
+pub mod error;
 pub mod event;
+pub mod feed;
+pub mod kind;
+pub mod list;
+pub mod options;
+pub mod pass;
+pub mod queue;
+pub mod request;
+pub mod run;
+pub mod snapshot;
+pub mod store;
+pub mod submit;
+pub mod track;
+pub mod trigger;

@@ -5,7 +5,6 @@
 //! is in the table of `kinds`, in `defaults` and in `validation`. An API server must not know the controllers.
 
 mod admission;
-pub mod apply;
 mod body;
 pub mod defaults;
 mod delete;
@@ -14,7 +13,6 @@ pub mod field_error;
 mod handle;
 mod json;
 pub mod kinds;
-pub mod managed_fields;
 mod metadata;
 mod negotiate;
 mod object;

@@ -1,14 +1,11 @@
 //! Label and field selectors of lists, watches and collection deletes.
 
-mod label;
-
 use serde_json::Value;
-
-pub(crate) use label::LabelSelector;
 
 use super::kinds::Kind;
 use super::object::Object;
 use super::status::ApiError;
+use crate::controller::label_selector::LabelSelector;
 
 /// Which objects of a collection a request is about.
 #[derive(Clone, Debug, Default)]

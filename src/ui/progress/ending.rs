@@ -36,6 +36,7 @@ impl Ending {
                     count(*available, "new pod")
                 ),
             ),
+            End::Refused { message } => (Tone::Bad, "refused", message.clone()),
             End::Paused => (Tone::Pending, "paused", String::new()),
             End::Deleted => (Tone::Pending, "deleted", String::new()),
         };

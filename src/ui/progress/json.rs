@@ -115,6 +115,7 @@ enum Ended<'a> {
     AtRest,
     Failed { reason: &'a str, message: &'a str },
     StageReached { available: i32, stage: i32 },
+    Refused { message: &'a str },
     Paused,
     Deleted,
 }
@@ -177,6 +178,7 @@ impl<'a> Ended<'a> {
                 available: *available,
                 stage: *stage,
             },
+            End::Refused { message } => Self::Refused { message },
             End::Paused => Self::Paused,
             End::Deleted => Self::Deleted,
         }

@@ -1,0 +1,157 @@
+//! `kubectl rs sync`: reconcile from here.
+
+mod args;
+mod ask;
+mod outcome;
+mod submit;
+mod view;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+pub(super) use args::SyncArgs;
+
+use super::cluster::Cluster;
+use super::kube_flags::KubeFlags;
+use super::output::OutputFormat;
+use super::selection::{self, Selection, Targets};
+use crate::controller::api::ObjectKey;
+use crate::controller::label_selector::LabelSelector;
+use crate::engine::options::{DryRun, Options, Scope, Which};
+use crate::engine::run::Engine;
+use crate::engine::store::Item;
+use crate::engine::submit::SubmitOptions;
+use crate::error::{ExitCode, Failure};
+use crate::ui::printer::Printer;
+use submit::Manifests;
+use view::View;
+
+/// How many objects are worked on at once.
+const WORKERS: usize = 8;
+
+/// Forms that results can be printed in.
+const FORMATS: [OutputFormat; 6] = [
+    OutputFormat::Table,
+    OutputFormat::Wide,
+    OutputFormat::Json,
+    OutputFormat::Yaml,
+    OutputFormat::Name,
+    OutputFormat::Jsonl,
+];
+
+impl SyncArgs {
+    /// Runs the command until its goal, or until `signal`.
+    ///
+    /// # Errors
+    /// Whatever keeps it from starting; what happens to single objects is in the exit code.
+    pub async fn run(
+        self,
+        kube: &KubeFlags,
+        verbose: bool,
+        signal: impl Future<Output = ()>,
+    ) -> anyhow::Result<ExitCode> {
+        let format = self.output.format(&FORMATS)?;
+        let printer = self.view.printer(verbose);
+        let selection = self.selection.selection()?;
+        self.cluster.must_act()?;
+        let cluster = self.cluster.open(kube).await?;
+        let manifests = manifests(&selection, kube, &cluster.namespace)?;
+        if let Some(manifests) = &manifests {
+            self.submit(manifests, &cluster, &printer).await?;
+        }
+        let scope = scope(&selection, manifests.as_ref(), &cluster.namespace)?;
+        let view = View::new(&self, format, &printer);
+        let engine = Engine::new(
+            cluster.client.clone(),
+            cluster.clock,
+            self.options(scope, &view),
+            view.sink(),
+        );
+        let summary = engine.run(signal).await;
+        view.finish()?;
+        let summary = summary?;
+        outcome::print(&summary, &cluster, &printer, format).await?;
+        Ok(outcome::exit_code(&summary)?)
+    }
+
+    async fn submit(
+        &self,
+        manifests: &Manifests,
+        cluster: &Cluster,
+        printer: &Printer,
+    ) -> Result<(), Failure> {
+        let namespaces = manifests
+            .ours
+            .iter()
+            .map(|(item, _)| item.key.namespace.as_str());
+        let loaded = cluster.prepare(&manifests.others, namespaces)?;
+        manifests.name_others(&loaded, printer);
+        let options = SubmitOptions {
+            dry_run: self.dry_run.into(),
+            force_conflicts: self.force_conflicts,
+        };
+        if options.dry_run != DryRun::Client {
+            manifests.submit(&cluster.client, printer, options).await?;
+        }
+        Ok(())
+    }
+
+    fn options(&self, scope: Scope, view: &View) -> Options {
+        Options {
+            dry_run: self.dry_run.into(),
+            until: self.until,
+            timeout: Some(self.timeout).filter(|timeout| *timeout > Duration::ZERO),
+            gate: view.gate(),
+            workers: if self.step { 1 } else { WORKERS },
+            ..Options::new(scope, self.goal())
+        }
+    }
+}
+
+/// What the files hold, if the selection is by file.
+fn manifests(
+    selection: &Selection,
+    kube: &KubeFlags,
+    namespace: &str,
+) -> Result<Option<Manifests>, Failure> {
+    let Targets::Files { paths, recursive } = &selection.targets else {
+        return Ok(None);
+    };
+    submit::read(paths, *recursive, namespace, kube.namespace.as_deref()).map(Some)
+}
+
+/// Which objects the engine works on.
+fn scope(
+    selection: &Selection,
+    manifests: Option<&Manifests>,
+    namespace: &str,
+) -> Result<Scope, Failure> {
+    let item = |target: &selection::Target| Item {
+        kind: target.kind.into(),
+        key: ObjectKey::new(namespace, &target.name),
+    };
+    let kinds = match &selection.targets {
+        Targets::Named(targets) => return Ok(Scope::named(targets.iter().map(item))),
+        Targets::Files { .. } => {
+            let ours = manifests.into_iter().flat_map(|manifests| &manifests.ours);
+            return Ok(Scope::named(ours.map(|(item, _)| item.clone())));
+        }
+        Targets::Types(kinds) => Some(kinds.iter().map(|kind| (*kind).into()).collect()),
+        Targets::Unnamed => None,
+    };
+    if kinds.is_none() && selection.selector.is_none() && !selection.all_namespaces {
+        return Err(Failure::usage("which objects? none were named")
+            .hint("name some (deploy/web), or use -f, -l or -A"));
+    }
+    let namespaces = (!selection.all_namespaces).then(|| BTreeSet::from([namespace.to_owned()]));
+    let labels = selection
+        .selector
+        .as_deref()
+        .map(LabelSelector::parse)
+        .transpose()
+        .map_err(Failure::usage)?;
+    Ok(Scope {
+        namespaces,
+        which: Which::Matching { kinds, labels },
+    })
+}

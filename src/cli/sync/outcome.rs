@@ -1,0 +1,126 @@
+//! What `sync` leaves behind: the result on stdout, and the exit code.
+
+use serde_json::{Value, json};
+
+use super::submit::resource;
+use crate::cli::cluster::Cluster;
+use crate::cli::output::OutputFormat;
+use crate::controller::action::Kind;
+use crate::engine::event::End;
+use crate::engine::run::{StoppedBy, Summary};
+use crate::engine::store::Item;
+use crate::error::{ExitCode, Failure};
+use crate::manifest;
+use crate::ui::printer::Printer;
+
+/// Prints the result in the chosen form.
+///
+/// # Errors
+/// When the objects can't be read anew, or stdout can't be written.
+pub(super) async fn print(
+    summary: &Summary,
+    cluster: &Cluster,
+    printer: &Printer,
+    format: OutputFormat,
+) -> anyhow::Result<()> {
+    match format {
+        OutputFormat::Table | OutputFormat::Wide | OutputFormat::Jsonl => {}
+        OutputFormat::Name => {
+            for item in summary.ends.keys() {
+                printer.data(format!("{}/{}", resource(item.kind), item.key.name))?;
+            }
+        }
+        OutputFormat::Json => {
+            let text =
+                serde_json::to_string_pretty(&one_or_list(objects(summary, cluster).await?))?;
+            printer.document(&(text + "\n"))?;
+        }
+        OutputFormat::Yaml => {
+            let object = one_or_list(objects(summary, cluster).await?);
+            printer.document(&manifest::to_yaml(&object))?;
+        }
+    }
+    Ok(())
+}
+
+/// The selected objects as the server has them now.
+async fn objects(summary: &Summary, cluster: &Cluster) -> Result<Vec<Value>, kube::Error> {
+    let mut objects = Vec::new();
+    for item in summary.ends.keys() {
+        let path = item.kind.path(Some(&item.key.namespace));
+        let request = kube::core::Request::new(path)
+            .get(&item.key.name, &kube::api::GetParams::default())
+            .map_err(kube::Error::BuildRequest)?;
+        match cluster.client.request(request).await {
+            Ok(object) => objects.push(object),
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(objects)
+}
+
+/// One object alone, several as a `List`, as kubectl prints them.
+fn one_or_list(mut objects: Vec<Value>) -> Value {
+    if objects.len() == 1 {
+        return objects.remove(0);
+    }
+    json!({ "apiVersion": "v1", "kind": "List", "items": objects, "metadata": {} })
+}
+
+/// The worst of how the objects ended. What went wrong with objects that were asked for is said on the way.
+///
+/// # Errors
+/// Nothing matched, or an object that was named does not exist.
+pub(super) fn exit_code(summary: &Summary) -> Result<ExitCode, Failure> {
+    if let [first, ..] = summary.missing.as_slice() {
+        return Err(missing(first, summary.missing.len() - 1));
+    }
+    if summary.ends.is_empty() && summary.stopped.is_none() {
+        return Err(Failure::new(ExitCode::NothingMatched, "no resources found"));
+    }
+    let of_objects = summary
+        .ends
+        .values()
+        .flatten()
+        .map(code_of)
+        .max_by_key(|code| severity(*code));
+    Ok(match summary.stopped {
+        Some(StoppedBy::Signal) => ExitCode::Interrupted,
+        Some(StoppedBy::Timeout) => ExitCode::TimedOut,
+        Some(StoppedBy::Person) => ExitCode::Held,
+        None => of_objects.unwrap_or_default(),
+    })
+}
+
+fn missing(item: &Item, others: usize) -> Failure {
+    let kind = match item.kind {
+        Kind::Deployment => "deployments.apps",
+        Kind::ReplicaSet => "replicasets.apps",
+        Kind::Pod => "pods",
+    };
+    let more = match others {
+        0 => String::new(),
+        others => format!(" (and {others} more)"),
+    };
+    Failure::error(format!("{kind} \"{}\" not found{more}", item.key.name))
+}
+
+fn code_of(end: &End) -> ExitCode {
+    match end {
+        End::Complete | End::AtRest | End::Deleted => ExitCode::Done,
+        End::Failed { .. } => ExitCode::RolloutFailed,
+        End::Refused { .. } => ExitCode::Error,
+        End::StageReached { .. } | End::Paused => ExitCode::Held,
+    }
+}
+
+/// A failure is worse than a rollout that is merely held.
+fn severity(code: ExitCode) -> u8 {
+    match code {
+        ExitCode::Done => 0,
+        ExitCode::Held => 1,
+        ExitCode::RolloutFailed => 2,
+        _ => 3,
+    }
+}

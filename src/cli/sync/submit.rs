@@ -1,0 +1,174 @@
+//! `sync -f`: what the files hold, and applying the Deployments and ReplicaSets in them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use kube::Client;
+use serde_json::Value;
+
+use crate::controller::action::Kind;
+use crate::controller::api::ObjectKey;
+use crate::engine::options::DryRun;
+use crate::engine::store::Item;
+use crate::engine::submit::{SubmitError, SubmitOptions, Submitted, submit};
+use crate::error::{ExitCode, Failure};
+use crate::manifest::{self, Inputs, Object};
+use crate::ui::printer::Printer;
+
+/// The contents of the files, sorted by what `sync` does with them.
+#[derive(Debug, Default)]
+pub(super) struct Manifests {
+    /// Deployments and ReplicaSets, each with its namespace filled in.
+    pub(super) ours: Vec<(Item, Value)>,
+    /// All others, in order.
+    pub(super) others: Vec<Object>,
+}
+
+/// Reads and checks all files. Nothing has been sent when this fails.
+///
+/// # Errors
+/// The first thing that is wrong with the files or the objects.
+pub(super) fn read(
+    paths: &[String],
+    recursive: bool,
+    namespace: &str,
+    flagged: Option<&str>,
+) -> Result<Manifests, Failure> {
+    let wrong = |error: manifest::Error| Failure::usage(error.to_string());
+    let objects = Inputs { paths, recursive }
+        .read(io::stdin())
+        .map_err(wrong)?;
+    manifest::check(&objects, namespace).map_err(wrong)?;
+    let mut manifests = Manifests::default();
+    for object in objects {
+        match kind_of(&object) {
+            Some(kind) => manifests.ours.push(ours(kind, object, namespace, flagged)?),
+            None => manifests.others.push(object),
+        }
+    }
+    Ok(manifests)
+}
+
+fn kind_of(object: &Object) -> Option<Kind> {
+    match (object.group(), object.kind()) {
+        ("apps", "Deployment") => Some(Kind::Deployment),
+        ("apps", "ReplicaSet") => Some(Kind::ReplicaSet),
+        _ => None,
+    }
+}
+
+/// An object with its namespace: its own, which must not contradict the flag, or the default one.
+fn ours(
+    kind: Kind,
+    object: Object,
+    namespace: &str,
+    flagged: Option<&str>,
+) -> Result<(Item, Value), Failure> {
+    let own = object.namespace();
+    if let Some(flagged) = flagged
+        && !own.is_empty()
+        && own != flagged
+    {
+        return Err(Failure::usage(format!(
+            "the namespace from the provided object \"{own}\" does not match the namespace \"{flagged}\". \
+             You must pass '--namespace={own}' to perform this operation."
+        )));
+    }
+    let namespace = if own.is_empty() { namespace } else { own }.to_owned();
+    let item = Item {
+        kind,
+        key: ObjectKey::new(&namespace, object.name()),
+    };
+    let mut json = object.json;
+    json["metadata"]["namespace"] = Value::String(namespace);
+    Ok((item, json))
+}
+
+impl Manifests {
+    /// Names the objects of other kinds: those that an embedded cluster was given, and those that are left alone.
+    pub(super) fn name_others(&self, given: &[&Object], printer: &Printer) {
+        let is_given = |object: &&Object| given.iter().any(|other| std::ptr::eq(*other, *object));
+        let (given, left): (Vec<&Object>, Vec<&Object>) = self.others.iter().partition(is_given);
+        if !given.is_empty() {
+            printer.talk(format!("given to the embedded cluster: {}", listed(&given)));
+        }
+        if !left.is_empty() {
+            printer.talk(format!("left alone: {}", listed(&left)));
+        }
+    }
+
+    /// Applies the Deployments and ReplicaSets, in order, and says what became of each. All are tried.
+    ///
+    /// # Errors
+    /// The first refusal, after the others were tried.
+    pub(super) async fn submit(
+        &self,
+        client: &Client,
+        printer: &Printer,
+        options: SubmitOptions,
+    ) -> Result<Vec<Value>, Failure> {
+        let mut applied = Vec::new();
+        let mut failed = None;
+        for (item, json) in &self.ours {
+            match submit(client, item, json, options).await {
+                Ok((submitted, object)) => {
+                    printer.talk(line(item, submitted, options.dry_run));
+                    applied.push(object);
+                }
+                Err(error) if failed.is_none() => failed = Some(refusal(item, &error)),
+                Err(error) => printer.warning(&refusal(item, &error).message),
+            }
+        }
+        failed.map_or(Ok(applied), Err)
+    }
+}
+
+/// `ConfigMap a, b; Service web`.
+fn listed(objects: &[&Object]) -> String {
+    let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for object in objects {
+        names.entry(object.kind()).or_default().push(object.name());
+    }
+    let kinds = names
+        .iter()
+        .map(|(kind, names)| format!("{kind} {}", names.join(", ")));
+    kinds.collect::<Vec<_>>().join("; ")
+}
+
+/// kubectl's line for a server-side apply, and what it did.
+fn line(item: &Item, submitted: Submitted, dry_run: DryRun) -> String {
+    let what = match submitted {
+        Submitted::Created => "created",
+        Submitted::Configured => "configured",
+        Submitted::Unchanged => "unchanged",
+    };
+    let dry_run = if dry_run == DryRun::Server {
+        " (server dry run)"
+    } else {
+        ""
+    };
+    format!("{}/{} {what}{dry_run}", resource(item.kind), item.key.name)
+}
+
+/// As kubectl names the resource before a slash.
+pub(super) fn resource(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Deployment => "deployment.apps",
+        Kind::ReplicaSet => "replicaset.apps",
+        Kind::Pod => "pod",
+    }
+}
+
+fn refusal(item: &Item, error: &SubmitError) -> Failure {
+    let object = format!("{}/{}", resource(item.kind), item.key.name);
+    let failure = Failure::new(
+        ExitCode::Error,
+        format!("{object} was not applied: {error}"),
+    );
+    match error {
+        SubmitError::Conflict { .. } => {
+            failure.hint("--force-conflicts takes these fields over; or leave them out of the file")
+        }
+        SubmitError::Refused { .. } => failure,
+    }
+}

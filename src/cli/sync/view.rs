@@ -1,0 +1,89 @@
+//! What the engine's events are shown through.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::args::SyncArgs;
+use super::ask::Asker;
+use crate::cli::output::OutputFormat;
+use crate::engine::event::EngineEvent;
+use crate::engine::options::Gate;
+use crate::engine::pass::Sink;
+use crate::ui::printer::Printer;
+use crate::ui::progress::{Board, Form, Progress, Style};
+
+/// Progress, and the questions of `--step`.
+pub(super) struct View {
+    shared: Arc<Shared>,
+    asker: Option<Arc<Asker>>,
+}
+
+struct Shared {
+    progress: Mutex<Option<Progress>>,
+    failed: Mutex<Option<io::Error>>,
+}
+
+impl View {
+    pub(super) fn new(args: &SyncArgs, format: OutputFormat, printer: &Printer) -> Self {
+        let form = match format {
+            OutputFormat::Jsonl => Form::Json,
+            _ if args.step => Form::Lines,
+            _ => Form::People,
+        };
+        let style = Style {
+            form,
+            timestamps: args.view.timestamps,
+            with_namespace: args.selection.all_namespaces,
+        };
+        let progress = Progress::new(style, printer.clone());
+        Self {
+            shared: Arc::new(Shared {
+                progress: Mutex::new(Some(progress)),
+                failed: Mutex::default(),
+            }),
+            asker: args.step.then(|| Asker::new(printer.clone())),
+        }
+    }
+
+    /// Where the engine tells its events.
+    pub(super) fn sink(&self) -> Sink {
+        let shared = Arc::clone(&self.shared);
+        let asker = self.asker.clone();
+        Arc::new(move |event| {
+            if let Some(asker) = &asker {
+                asker.learn(&event);
+            }
+            shared.show(&event);
+        })
+    }
+
+    /// Whom the engine asks before it writes.
+    pub(super) fn gate(&self) -> Option<Gate> {
+        self.asker.as_ref().map(Asker::gate)
+    }
+
+    /// Leaves the terminal in order; returns what is known of all objects.
+    ///
+    /// # Errors
+    /// Output that could not be written on the way.
+    pub(super) fn finish(&self) -> io::Result<Board> {
+        let progress = lock(&self.shared.progress).take();
+        let board = progress.map(Progress::finish).unwrap_or_default();
+        lock(&self.shared.failed).take().map_or(Ok(board), Err)
+    }
+}
+
+impl Shared {
+    fn show(&self, event: &EngineEvent) {
+        let mut progress = lock(&self.progress);
+        if let Some(Err(error)) = progress.as_mut().map(|progress| progress.handle(event)) {
+            // The engine goes on: half a rollout is worse than a view that nobody reads.
+            lock(&self.failed).get_or_insert(error);
+            *progress = None;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

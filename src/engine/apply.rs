@@ -1,0 +1,359 @@
+//! Sends one action and classifies the answer. What the server returns goes into the store at once.
+
+use std::sync::Arc;
+
+use kube::Client;
+use kube::core::Status;
+use kube::runtime::events::{Event, EventType as PublishedType, Recorder, Reporter};
+use serde_json::Value;
+
+use crate::controller::action::{
+    Action, Applied, EventType, Kind, Outcome, Refusal, RefusalReason, Target,
+};
+use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet, ReplicaSetStatus};
+use crate::controller::plan::LiveOwner;
+
+use super::error::EngineError;
+use super::kind::SlimKind;
+use super::list::list;
+use super::options::DryRun;
+use super::request::{Requests, reference};
+
+/// What came back for one action.
+#[derive(Debug)]
+pub struct Answer {
+    /// For the core.
+    pub outcome: Outcome,
+    /// For the store.
+    pub effect: Effect,
+}
+
+/// What a write changed in the cluster, as its answer shows it.
+#[derive(Debug)]
+pub enum Effect {
+    /// Nothing that the store keeps.
+    None,
+    /// A Deployment's new version.
+    Deployment(Arc<Deployment>),
+    /// A ReplicaSet's new version.
+    ReplicaSet(Arc<ReplicaSet>),
+    /// A pod's new version.
+    Pod(Arc<Pod>),
+    /// The object is gone.
+    Gone {
+        /// Which kind.
+        kind: Kind,
+        /// Which object.
+        key: ObjectKey,
+        /// Its UID.
+        uid: String,
+    },
+}
+
+/// Sends actions to one cluster.
+#[derive(Clone)]
+pub struct Sender {
+    client: Client,
+    requests: Requests,
+    deployment_events: Recorder,
+    replica_set_events: Recorder,
+}
+
+impl Sender {
+    /// A sender for `client`.
+    pub fn new(client: Client, dry_run: DryRun) -> Self {
+        let recorder = |controller: &str| {
+            let reporter = Reporter {
+                controller: controller.to_owned(),
+                instance: None,
+            };
+            Recorder::new(client.clone(), reporter)
+        };
+        Self {
+            deployment_events: recorder("deployment-controller"),
+            replica_set_events: recorder("replicaset-controller"),
+            requests: Requests { dry_run },
+            client,
+        }
+    }
+
+    /// Sends one action and waits for its answer. In a client-side dry run nothing is sent and all succeeds.
+    pub async fn send(&self, action: &Action) -> Answer {
+        if self.requests.dry_run == DryRun::Client {
+            return Answer::applied(Applied::default(), Effect::None);
+        }
+        if let Action::RecordEvent {
+            regarding,
+            type_,
+            reason,
+            message,
+        } = action
+        {
+            return self.record(regarding, *type_, reason, message).await;
+        }
+        if let Action::UpdateReplicaSetStatus {
+            target,
+            status,
+            reread: true,
+        } = action
+        {
+            return self.send_over_live(target, status).await;
+        }
+        self.send_as_is(action).await
+    }
+
+    /// Writes a status over whatever version the ReplicaSet has now.
+    async fn send_over_live(&self, target: &Target, status: &ReplicaSetStatus) -> Answer {
+        let live = match self.get::<ReplicaSet>(&target.key).await {
+            Ok(Some(live)) if live.meta.uid == target.uid => live,
+            Ok(_) => {
+                let message = format!("replicasets.apps {:?} not found", target.key.name);
+                return Answer::refused(RefusalReason::NotFound, message);
+            }
+            Err(error) => return Answer::refused(RefusalReason::Other, error.to_string()),
+        };
+        self.send_as_is(&Action::UpdateReplicaSetStatus {
+            target: Target::new(Kind::ReplicaSet, &live.meta),
+            status: Box::new(status.clone()),
+            reread: false,
+        })
+        .await
+    }
+
+    async fn send_as_is(&self, action: &Action) -> Answer {
+        let request = match self.requests.of(action) {
+            Ok(Some(request)) => request,
+            Ok(None) => return Answer::applied(Applied::default(), Effect::None),
+            Err(error) => return Answer::refused(RefusalReason::Other, error.to_string()),
+        };
+        match self.client.request::<Value>(request).await {
+            Ok(body) => self.accept(action, &body),
+            Err(error) => Answer::from_error(&error, action),
+        }
+    }
+
+    /// Reads an object as it is now; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the server can't be asked or does not allow it.
+    pub async fn get<T: SlimKind>(&self, key: &ObjectKey) -> Result<Option<Arc<T>>, EngineError> {
+        let path = T::KIND.path(Some(&key.namespace));
+        let request = kube::core::Request::new(path)
+            .get(&key.name, &kube::api::GetParams::default())
+            .map_err(|error| EngineError::reading(T::KIND, key, error.to_string()))?;
+        match self.client.request::<T>(request).await {
+            Ok(object) => Ok(Some(Arc::new(object))),
+            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
+            Err(error) => Err(EngineError::reading(T::KIND, key, one_line(&error))),
+        }
+    }
+
+    /// Reads one object anew. Nothing comes back when it can't be read; `uid` tells whom a missing object was.
+    pub async fn read(&self, kind: Kind, key: &ObjectKey, uid: Option<&str>) -> Vec<Effect> {
+        let effect = match kind {
+            Kind::Deployment => self
+                .get(key)
+                .await
+                .map(|found| found.map(Effect::Deployment)),
+            Kind::ReplicaSet => self
+                .get(key)
+                .await
+                .map(|found| found.map(Effect::ReplicaSet)),
+            Kind::Pod => self.get(key).await.map(|found| found.map(Effect::Pod)),
+        };
+        match (effect, uid) {
+            (Ok(Some(effect)), _) => vec![effect],
+            (Ok(None), Some(uid)) => {
+                vec![Effect::Gone {
+                    kind,
+                    key: key.clone(),
+                    uid: uid.to_owned(),
+                }]
+            }
+            (Ok(None), None) | (Err(_), _) => Vec::new(),
+        }
+    }
+
+    /// Reads a namespace's pods anew: the only way to learn what became of a create that was not answered.
+    pub async fn pods_in(&self, namespace: &str) -> Vec<Effect> {
+        match list::<Pod>(&self.client, Some(namespace)).await {
+            Ok(pods) => pods.into_iter().map(Effect::Pod).collect(),
+            Err(error) => {
+                tracing::debug!(%error, namespace, "pods not read");
+                Vec::new()
+            }
+        }
+    }
+
+    /// What a fresh read of an owner says, for the check before an adoption.
+    pub async fn live_owner<T: SlimKind>(&self, key: &ObjectKey, uid: &str) -> LiveOwner {
+        match self.get::<T>(key).await {
+            Ok(Some(object)) if object.meta().uid != uid => LiveOwner::Recreated {
+                uid: object.meta().uid.clone(),
+            },
+            Ok(Some(object)) => match &object.meta().deletion_timestamp {
+                Some(since) => LiveOwner::Deleting { since: since.0 },
+                None => LiveOwner::Unchanged,
+            },
+            Ok(None) => LiveOwner::Unreadable(Refusal {
+                reason: RefusalReason::NotFound,
+                message: format!("{}.apps {:?} not found", T::KIND.plural(), key.name),
+            }),
+            Err(error) => LiveOwner::Unreadable(Refusal {
+                reason: RefusalReason::Other,
+                message: error.to_string(),
+            }),
+        }
+    }
+
+    async fn record(
+        &self,
+        regarding: &Target,
+        type_: EventType,
+        reason: &str,
+        message: &str,
+    ) -> Answer {
+        let recorder = match regarding.kind {
+            Kind::Deployment => &self.deployment_events,
+            Kind::ReplicaSet | Kind::Pod => &self.replica_set_events,
+        };
+        let event = Event {
+            type_: match type_ {
+                EventType::Normal => PublishedType::Normal,
+                EventType::Warning => PublishedType::Warning,
+            },
+            reason: reason.to_owned(),
+            note: Some(message.chars().take(1024).collect()),
+            action: reason.to_owned(),
+            secondary: None,
+        };
+        if self.requests.dry_run == DryRun::None
+            && let Err(error) = recorder.publish(&event, &reference(regarding)).await
+        {
+            tracing::debug!(%error, reason, "event not recorded");
+        }
+        Answer::applied(Applied::default(), Effect::None)
+    }
+
+    fn accept(&self, action: &Action, body: &Value) -> Answer {
+        let effect = if self.requests.dry_run == DryRun::Server {
+            Ok(Effect::None)
+        } else {
+            effect_of(action, body)
+        };
+        match effect {
+            Ok(effect) => Answer::applied(applied_of(body), effect),
+            Err(error) => {
+                let message = format!("the server's answer can't be read: {error}");
+                Answer::refused(RefusalReason::Timeout, message)
+            }
+        }
+    }
+}
+
+impl Answer {
+    fn applied(applied: Applied, effect: Effect) -> Self {
+        Self {
+            outcome: Outcome::Applied(applied),
+            effect,
+        }
+    }
+
+    fn refused(reason: RefusalReason, message: String) -> Self {
+        Self {
+            outcome: Outcome::Refused(Refusal { reason, message }),
+            effect: Effect::None,
+        }
+    }
+
+    fn from_error(error: &kube::Error, action: &Action) -> Self {
+        let refusal = classify(error);
+        let effect = match (&refusal.reason, action.target()) {
+            (RefusalReason::NotFound, Some(target)) => Effect::Gone {
+                kind: target.kind,
+                key: target.key.clone(),
+                uid: target.uid.clone(),
+            },
+            _ => Effect::None,
+        };
+        Self {
+            outcome: Outcome::Refused(refusal),
+            effect,
+        }
+    }
+}
+
+/// The refusal behind an error of the client.
+pub fn classify(error: &kube::Error) -> Refusal {
+    let reason = match error {
+        kube::Error::Api(status) => reason_of(status),
+        _ => RefusalReason::Timeout,
+    };
+    Refusal {
+        reason,
+        message: one_line(error),
+    }
+}
+
+/// An error of the client as one line, in the server's words where it gave any.
+pub fn one_line(error: &kube::Error) -> String {
+    let text = match error {
+        kube::Error::Api(status) if !status.message.is_empty() => status.message.clone(),
+        kube::Error::Service(source) => source.to_string(),
+        other => other.to_string(),
+    };
+    text.lines().collect::<Vec<_>>().join(" ")
+}
+
+fn reason_of(status: &Status) -> RefusalReason {
+    let terminating = status.details.as_ref().is_some_and(|details| {
+        details
+            .causes
+            .iter()
+            .any(|cause| cause.reason == "NamespaceTerminating")
+    });
+    match (status.reason.as_str(), status.code) {
+        _ if terminating => RefusalReason::NamespaceTerminating,
+        ("NotFound", _) => RefusalReason::NotFound,
+        ("AlreadyExists", _) => RefusalReason::AlreadyExists,
+        ("Conflict", _) => RefusalReason::Conflict,
+        ("Invalid", _) => RefusalReason::Invalid,
+        ("Forbidden", _) => RefusalReason::Forbidden,
+        ("Timeout" | "ServerTimeout", _) | (_, 504) => RefusalReason::Timeout,
+        ("TooManyRequests" | "ServiceUnavailable", _) | (_, 429 | 503) => RefusalReason::Busy,
+        _ => RefusalReason::Other,
+    }
+}
+
+fn applied_of(body: &Value) -> Applied {
+    let text = |field: &str| {
+        body["metadata"][field]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    Applied {
+        name: text("name"),
+        uid: text("uid"),
+        resource_version: text("resourceVersion"),
+    }
+}
+
+/// A finished delete is answered with a `Status`, one that takes its time with the object.
+fn effect_of(action: &Action, body: &Value) -> Result<Effect, serde_json::Error> {
+    if body["kind"] == "Status" {
+        return Ok(match action.target() {
+            Some(target) => Effect::Gone {
+                kind: target.kind,
+                key: target.key.clone(),
+                uid: target.uid.clone(),
+            },
+            None => Effect::None,
+        });
+    }
+    Ok(match action.kind() {
+        Kind::Deployment => Effect::Deployment(Arc::new(Deployment::from_json(body)?)),
+        Kind::ReplicaSet => Effect::ReplicaSet(Arc::new(ReplicaSet::from_json(body)?)),
+        Kind::Pod => Effect::Pod(Arc::new(Pod::from_json(body)?)),
+    })
+}

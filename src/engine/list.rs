@@ -1,0 +1,56 @@
+//! Lists, in pages, decoded straight into slim types.
+
+use std::sync::Arc;
+
+use kube::Client;
+use kube::api::ListParams;
+use serde::Deserialize;
+
+use super::apply::one_line;
+use super::error::EngineError;
+use super::kind::SlimKind;
+
+/// Objects a page.
+const PAGE: u32 = 500;
+
+#[derive(Deserialize)]
+#[serde(bound = "T: SlimKind")]
+struct Page<T> {
+    #[serde(default)]
+    metadata: PageMeta,
+    items: Option<Vec<T>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PageMeta {
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+/// All objects of a kind, in one namespace or in all.
+///
+/// # Errors
+/// When the server can't be asked or refuses.
+pub async fn list<T: SlimKind>(
+    client: &Client,
+    namespace: Option<&str>,
+) -> Result<Vec<Arc<T>>, EngineError> {
+    let failed = |cause: String| EngineError::listing(T::KIND, namespace, cause);
+    let mut params = ListParams::default().limit(PAGE);
+    let mut objects = Vec::new();
+    loop {
+        let request = kube::core::Request::new(T::KIND.path(namespace))
+            .list(&params)
+            .map_err(|error| failed(error.to_string()))?;
+        let page: Page<T> = client
+            .request(request)
+            .await
+            .map_err(|error| failed(one_line(&error)))?;
+        objects.extend(page.items.unwrap_or_default().into_iter().map(Arc::new));
+        match page.metadata.next.filter(|token| !token.is_empty()) {
+            Some(token) => params = params.continue_token(&token),
+            None => return Ok(objects),
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! One pass over one item: snapshot, plan, send, and plan again where an answer changed what comes next.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::join_all;
+
+use crate::clock::Clock;
+use crate::controller::action::{Action, Applied, Kind, Outcome, Refusal, RefusalReason, Step};
+use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet};
+use crate::controller::plan::{End, Plan, Requeue};
+use crate::controller::why::WaitingOn;
+
+use super::apply::{Answer, Effect, Sender};
+use super::event::{EngineEvent, Happening};
+use super::options::{Decision, DryRun, Gate};
+use super::snapshot::Snapshot;
+use super::store::{Item, Store};
+
+/// Where events go.
+pub type Sink = Arc<dyn Fn(EngineEvent) + Send + Sync>;
+
+/// What passes share.
+pub struct Context {
+    /// Sends actions.
+    pub sender: Sender,
+    /// What is known of the cluster.
+    pub store: Mutex<Store>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Whether writes are real.
+    pub dry_run: DryRun,
+    /// Whom to ask before writing.
+    pub gate: Option<Gate>,
+    /// Where events go.
+    pub sink: Sink,
+}
+
+/// How a pass ended.
+#[derive(Debug)]
+pub enum PassEnd {
+    /// There is no such object any more.
+    Gone,
+    /// It went through.
+    Done {
+        /// When to look again.
+        requeue: Requeue,
+        /// What it waits for.
+        waiting: Vec<WaitingOn>,
+        /// Whether anything but events was written.
+        wrote: bool,
+    },
+    /// It was cut short and must be tried again.
+    Retry {
+        /// Why.
+        error: String,
+        /// What it waits for, where the core says so.
+        waiting: Vec<WaitingOn>,
+        /// Whether the decision was only out of date: no back-off then.
+        stale: bool,
+        /// Whether retrying is pointless (a namespace that is going away).
+        give_up: bool,
+    },
+    /// The person who was asked said stop.
+    Stopped,
+}
+
+impl PassEnd {
+    /// Cut short by an answer that says nothing about the rollout.
+    fn interrupted(refusal: &Refusal, stale: bool) -> Self {
+        Self::Retry {
+            error: refusal.message.clone(),
+            waiting: Vec::new(),
+            stale,
+            give_up: false,
+        }
+    }
+}
+
+/// Which objects a pass wrote; they and their owners are looked at again.
+pub type Touched = Vec<Effect>;
+
+impl Context {
+    /// The store, for a moment. Never held while waiting.
+    pub fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells an event.
+    pub fn tell(&self, subject: &Item, what: Happening) {
+        (self.sink)(EngineEvent {
+            at: self.clock.now(),
+            kind: subject.kind,
+            key: subject.key.clone(),
+            what,
+        });
+    }
+
+    /// The object that an item's events belong to: a ReplicaSet's Deployment, or the item itself.
+    pub fn subject(&self, item: &Item) -> Item {
+        let store = self.store();
+        let owner = match item.kind {
+            Kind::ReplicaSet => store
+                .replica_sets
+                .get(&item.key)
+                .and_then(|set| set.meta.controller()),
+            Kind::Deployment | Kind::Pod => None,
+        };
+        owner.map_or_else(
+            || item.clone(),
+            |owner| Item::deployment(ObjectKey::new(&item.key.namespace, &owner.name)),
+        )
+    }
+
+    /// Runs one pass. The effects of its writes are in the store when it returns.
+    pub async fn run(&self, item: &Item) -> (PassEnd, Touched) {
+        let Some(snapshot) = Snapshot::of(&self.store(), item, self.clock.now()) else {
+            return (PassEnd::Gone, Vec::new());
+        };
+        let subject = self.subject(item);
+        let mut pass = Pass {
+            context: self,
+            subject,
+            plan: snapshot.plan(&[]),
+            snapshot,
+            answers: Vec::new(),
+            versions: HashMap::new(),
+            touched: Vec::new(),
+            asked_live: false,
+        };
+        let end = pass.run(item).await;
+        (end, pass.touched)
+    }
+}
+
+struct Pass<'a> {
+    context: &'a Context,
+    subject: Item,
+    snapshot: Snapshot,
+    plan: Plan,
+    answers: Vec<Outcome>,
+    /// Versions that our own writes of this pass produced, by UID.
+    versions: HashMap<String, String>,
+    touched: Touched,
+    asked_live: bool,
+}
+
+impl Pass<'_> {
+    async fn run(&mut self, item: &Item) -> PassEnd {
+        while self.answers.len() < self.plan.steps.len() {
+            let batch = self.next_batch();
+            if needs_live_owner(&batch) && !self.asked_live {
+                self.ask_live_owner(item).await;
+                continue;
+            }
+            if self.asks_to_stop(&batch) {
+                return PassEnd::Stopped;
+            }
+            if let Some(retry) = self.send_batch(&batch).await {
+                return retry;
+            }
+        }
+        self.end()
+    }
+
+    /// The next steps that may be sent at once.
+    fn next_batch(&self) -> Vec<Step> {
+        let rest = &self.plan.steps[self.answers.len()..];
+        rest.iter()
+            .take_while(|step| step.batch == rest[0].batch)
+            .cloned()
+            .collect()
+    }
+
+    async fn ask_live_owner(&mut self, item: &Item) {
+        self.asked_live = true;
+        let sender = &self.context.sender;
+        let uid = self.snapshot.uid();
+        let live = match item.kind {
+            Kind::Deployment => sender.live_owner::<Deployment>(&item.key, uid).await,
+            Kind::ReplicaSet | Kind::Pod => sender.live_owner::<ReplicaSet>(&item.key, uid).await,
+        };
+        self.snapshot.set_live_owner(live);
+        self.plan = self.snapshot.plan(&self.answers);
+    }
+
+    fn asks_to_stop(&self, batch: &[Step]) -> bool {
+        let Some(gate) = &self.context.gate else {
+            return false;
+        };
+        let material: Vec<Step> = batch
+            .iter()
+            .filter(|step| !step.action.is_bookkeeping())
+            .cloned()
+            .collect();
+        !material.is_empty() && gate(&self.subject, &material) == Decision::Stop
+    }
+
+    async fn send_batch(&mut self, batch: &[Step]) -> Option<PassEnd> {
+        let actions: Vec<Option<Action>> =
+            (0..batch.len()).map(|at| self.current(batch, at)).collect();
+        let context = self.context;
+        let answers = join_all(actions.iter().map(|action| async move {
+            match action {
+                Some(action) => context.sender.send(action).await,
+                None => Answer {
+                    outcome: Outcome::Applied(Applied::default()),
+                    effect: Effect::None,
+                },
+            }
+        }))
+        .await;
+        let mut replan = false;
+        let mut retry = None;
+        for (step, answer) in batch.iter().zip(answers) {
+            self.take_effect(&answer);
+            replan |= matches!(
+                step.action,
+                Action::CreatePod { .. } | Action::CreateReplicaSet(_)
+            ) || matches!(answer.outcome, Outcome::Refused(_));
+            if let Outcome::Refused(refusal) = &answer.outcome {
+                retry = retry.or(self.refused(step, refusal).await);
+            }
+            self.tell(step, &answer.outcome);
+            self.answers.push(answer.outcome);
+        }
+        if retry.is_none() && replan {
+            self.plan = self.snapshot.plan(&self.answers);
+        }
+        retry
+    }
+
+    /// The action with its precondition brought up to date; `None` when the next write to the same object covers it.
+    fn current(&self, batch: &[Step], at: usize) -> Option<Action> {
+        let mut action = batch[at].action.clone();
+        if let Action::UpdateDeploymentStatus {
+            target,
+            annotations,
+            ..
+        } = &mut action
+        {
+            if self
+                .covering_write(target.uid.as_str(), self.answers.len() + at)
+                .is_some()
+            {
+                return None;
+            }
+            for earlier in self.covered_by(self.answers.len() + at) {
+                for (key, value) in earlier {
+                    annotations
+                        .entry(key.clone())
+                        .or_insert_with(|| value.clone());
+                }
+            }
+        }
+        if let Some(target) = action.target_mut()
+            && let Some(version) = self.versions.get(&target.uid)
+        {
+            target.resource_version.clone_from(version);
+        }
+        Some(action)
+    }
+
+    /// The status write that follows step `at` with nothing but events between them.
+    fn covering_write(&self, uid: &str, at: usize) -> Option<usize> {
+        let (next, step) = self
+            .plan
+            .steps
+            .iter()
+            .enumerate()
+            .skip(at + 1)
+            .find(|(_, step)| !step.action.is_event())?;
+        match &step.action {
+            Action::UpdateDeploymentStatus { target, .. } if target.uid == uid => Some(next),
+            _ => None,
+        }
+    }
+
+    /// Annotations of the status writes right before step `at` that were left to it.
+    fn covered_by(
+        &self,
+        at: usize,
+    ) -> impl Iterator<Item = &crate::controller::action::AnnotationChanges> {
+        self.plan.steps[..at]
+            .iter()
+            .rev()
+            .filter(|step| !step.action.is_event())
+            .map_while(|step| match &step.action {
+                Action::UpdateDeploymentStatus { annotations, .. } => Some(annotations),
+                _ => None,
+            })
+    }
+
+    fn take_effect(&mut self, answer: &Answer) {
+        if let Outcome::Applied(applied) = &answer.outcome
+            && !applied.uid.is_empty()
+        {
+            self.versions
+                .insert(applied.uid.clone(), applied.resource_version.clone());
+        }
+        if let Some(effect) = self.context.absorb(&answer.effect) {
+            self.touched.push(effect);
+        }
+    }
+
+    /// What a refusal means for the pass: `None` when the core decides about it.
+    async fn refused(&mut self, step: &Step, refusal: &Refusal) -> Option<PassEnd> {
+        match refusal.reason {
+            RefusalReason::Conflict => {
+                self.read_again(step).await;
+                Some(PassEnd::interrupted(refusal, true))
+            }
+            RefusalReason::Timeout | RefusalReason::Busy => {
+                self.read_again(step).await;
+                Some(PassEnd::interrupted(refusal, false))
+            }
+            RefusalReason::AlreadyExists => {
+                if let Action::CreateReplicaSet(new) = &step.action
+                    && let Ok(Some(found)) = self.context.sender.get::<ReplicaSet>(&new.key).await
+                {
+                    self.snapshot.add_replica_set(found);
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads anew what a refused or unanswered write was about, so that the next pass decides on facts.
+    async fn read_again(&mut self, step: &Step) {
+        let effects = match (&step.action, step.action.target()) {
+            (Action::CreatePod { replica_set, .. }, _) => {
+                self.context
+                    .sender
+                    .pods_in(&replica_set.key.namespace)
+                    .await
+            }
+            (Action::CreateReplicaSet(new), _) => {
+                self.context
+                    .sender
+                    .read(Kind::ReplicaSet, &new.key, None)
+                    .await
+            }
+            (_, Some(target)) => {
+                self.context
+                    .sender
+                    .read(target.kind, &target.key, Some(&target.uid))
+                    .await
+            }
+            (_, None) => Vec::new(),
+        };
+        for effect in effects {
+            if let Some(effect) = self.context.absorb(&effect) {
+                self.touched.push(effect);
+            }
+        }
+    }
+
+    fn tell(&self, step: &Step, outcome: &Outcome) {
+        let what = Happening::Stepped {
+            step: Box::new(step.clone()),
+            outcome: outcome.clone(),
+            dry_run: self.context.dry_run != DryRun::None,
+        };
+        self.context.tell(&self.subject, what);
+    }
+
+    fn end(&mut self) -> PassEnd {
+        let wrote = self.plan.steps.iter().any(|step| !step.action.is_event());
+        match &self.plan.end {
+            End::Done(requeue) => PassEnd::Done {
+                requeue: *requeue,
+                waiting: std::mem::take(&mut self.plan.waiting),
+                wrote,
+            },
+            End::Failed(error) => PassEnd::Retry {
+                error: error.to_string(),
+                waiting: std::mem::take(&mut self.plan.waiting),
+                stale: false,
+                give_up: error.is_final(),
+            },
+        }
+    }
+}
+
+fn needs_live_owner(batch: &[Step]) -> bool {
+    batch.iter().any(|step| {
+        matches!(
+            step.action,
+            Action::AdoptReplicaSet { .. } | Action::AdoptPod { .. }
+        )
+    })
+}
+
+impl Context {
+    /// Puts an effect into the store; returns it when it was news.
+    pub fn absorb(&self, effect: &Effect) -> Option<Effect> {
+        let mut store = self.store();
+        match effect {
+            Effect::None => None,
+            Effect::Deployment(object) => store
+                .deployments
+                .apply(Arc::clone(object))
+                .map(|_| Effect::Deployment(Arc::clone(object))),
+            Effect::ReplicaSet(object) => store
+                .replica_sets
+                .apply(Arc::clone(object))
+                .map(|_| Effect::ReplicaSet(Arc::clone(object))),
+            Effect::Pod(object) => store
+                .pods
+                .apply(Arc::clone(object))
+                .map(|_| Effect::Pod(Arc::clone(object))),
+            Effect::Gone { kind, key, uid } => remove(&mut store, *kind, key, uid),
+        }
+    }
+}
+
+/// Removes an object and says what it last was, so that its owner can be found.
+fn remove(store: &mut Store, kind: Kind, key: &ObjectKey, uid: &str) -> Option<Effect> {
+    let last: Effect = match kind {
+        Kind::Deployment => Effect::Deployment(store.deployments.remove(key, uid)?.before?),
+        Kind::ReplicaSet => Effect::ReplicaSet(store.replica_sets.remove(key, uid)?.before?),
+        Kind::Pod => Effect::Pod(Arc::<Pod>::clone(&store.pods.remove(key, uid)?.before?)),
+    };
+    Some(last)
+}

@@ -1,0 +1,389 @@
+//! The loop: takes items from the queue, runs their passes, and judges what is at rest.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::stream::{self, FuturesUnordered, StreamExt};
+use kube::Client;
+use tokio::time::{Instant, sleep_until};
+
+use crate::clock::Clock;
+use crate::controller::action::Kind;
+use crate::controller::plan::Requeue;
+use crate::controller::why::WaitingOn;
+
+use super::apply::{Effect, Sender};
+use super::error::EngineError;
+use super::event::{End, Happening};
+use super::feed::{self, Feed, Synced, Update};
+use super::options::{DryRun, Goal, Options, Which};
+use super::pass::{Context, PassEnd, Sink, Touched};
+use super::queue::Queue;
+use super::store::{Item, Store};
+use super::track::Tracks;
+
+/// How often an item may fail in a row before a one-shot run lets it be.
+const ONE_SHOT_FAILURES: u32 = 6;
+/// The least time between two passes that the core asks for "soon" without anything having changed.
+const RATE_LIMIT_FLOOR: Duration = Duration::from_secs(1);
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Summary {
+    /// Each selected object and how it ended; `None`: it did not.
+    pub ends: BTreeMap<Item, Option<End>>,
+    /// Objects asked for by name that do not exist.
+    pub missing: Vec<Item>,
+    /// What stopped the run before its goal.
+    pub stopped: Option<StoppedBy>,
+}
+
+/// What stops a run before its goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoppedBy {
+    /// Time ran out.
+    Timeout,
+    /// The caller's signal.
+    Signal,
+    /// The person who was asked.
+    Person,
+}
+
+/// Reconciles what is in scope until its goal is reached.
+pub struct Engine {
+    client: Client,
+    context: Arc<Context>,
+    options: Options,
+    queue: Queue,
+    tracks: Tracks,
+    /// Which selected object each item belongs to.
+    subjects: HashMap<Item, Item>,
+    stopped: Option<StoppedBy>,
+}
+
+impl Engine {
+    /// An engine on one cluster. `sink` is told everything that happens, in order.
+    pub fn new(client: Client, clock: Clock, options: Options, sink: Sink) -> Self {
+        let context = Context {
+            sender: Sender::new(client.clone(), options.dry_run),
+            store: Mutex::new(Store::default()),
+            clock,
+            dry_run: options.dry_run,
+            gate: options.gate.clone(),
+            sink,
+        };
+        Self {
+            client,
+            context: Arc::new(context),
+            options,
+            queue: Queue::default(),
+            tracks: Tracks::default(),
+            subjects: HashMap::new(),
+            stopped: None,
+        }
+    }
+
+    /// Runs to the goal, or until `signal` is ready; a write that is under way is finished first.
+    ///
+    /// # Errors
+    /// When what is in scope can't be listed or watched.
+    pub async fn run(mut self, signal: impl Future<Output = ()>) -> Result<Summary, EngineError> {
+        let deadline = self.options.timeout.map(|timeout| Instant::now() + timeout);
+        let mut feed = self.open().await?;
+        let missing = self.missing();
+        let mut signal = std::pin::pin!(signal);
+        let mut passes = FuturesUnordered::new();
+        loop {
+            while self.stopped.is_none() && passes.len() < self.options.workers.max(1) {
+                let Some(item) = self.queue.take(Instant::now()) else {
+                    break;
+                };
+                let context = Arc::clone(&self.context);
+                passes.push(async move {
+                    let (end, touched) = context.run(&item).await;
+                    (item, end, touched)
+                });
+            }
+            self.judge();
+            if passes.is_empty() && (self.stopped.is_some() || self.is_finished()) {
+                break;
+            }
+            tokio::select! {
+                Some((item, end, touched)) = passes.next(), if !passes.is_empty() => {
+                    self.passed(&item, end, &touched);
+                }
+                Some(update) = feed.next() => self.fed(update).await?,
+                () = sleep_until_or_never(self.queue.next_due()), if self.stopped.is_none() => {}
+                () = sleep_until_or_never(deadline), if self.stopped.is_none() => {
+                    self.stopped = Some(StoppedBy::Timeout);
+                }
+                () = &mut signal, if self.stopped.is_none() => {
+                    self.stopped = Some(StoppedBy::Signal);
+                }
+            }
+        }
+        Ok(Summary {
+            ends: self.tracks.into_ends(),
+            missing,
+            stopped: self.stopped,
+        })
+    }
+
+    /// Fills the store for the first time, and opens the watches unless the run is one-shot.
+    async fn open(&mut self) -> Result<Feed, EngineError> {
+        if self.options.goal == Goal::AtRest {
+            for effect in feed::list_once(&self.client, &self.options.scope).await? {
+                self.absorb(&effect);
+            }
+            let mut feed = stream::select_all(Vec::new());
+            feed.push(stream::pending().boxed());
+            return Ok(feed);
+        }
+        let (mut feed, mut unsynced) = feed::watch(&self.client, &self.options.scope);
+        while unsynced > 0 {
+            match feed.next().await {
+                Some(Update::Changed(effect)) => self.absorb(&effect),
+                Some(Update::Synced(_)) => unsynced -= 1,
+                Some(Update::Trouble { error, .. }) => return Err(error),
+                None => break,
+            }
+        }
+        Ok(feed)
+    }
+
+    fn missing(&self) -> Vec<Item> {
+        let Which::Named(items) = &self.options.scope.which else {
+            return Vec::new();
+        };
+        let store = self.context.store();
+        let exists = |item: &&Item| match item.kind {
+            Kind::Deployment => store.deployments.get(&item.key).is_some(),
+            Kind::ReplicaSet | Kind::Pod => store.replica_sets.get(&item.key).is_some(),
+        };
+        items.iter().filter(|item| !exists(item)).cloned().collect()
+    }
+
+    async fn fed(&mut self, update: Update) -> Result<(), EngineError> {
+        match update {
+            Update::Changed(effect) => self.absorb(&effect),
+            Update::Synced(synced) => self.resync(synced).await,
+            Update::Trouble {
+                error,
+                denied: true,
+                ..
+            } => return Err(error),
+            Update::Trouble { kind, error, .. } => {
+                tracing::warn!(kind = kind.name(), %error, "watch interrupted, trying again");
+            }
+        }
+        Ok(())
+    }
+
+    /// After a watch began anew: what it did not show is gone. What our own writes made after it began is asked for.
+    async fn resync(&mut self, synced: Synced) {
+        let known = self
+            .context
+            .store()
+            .identities(synced.kind, synced.namespace.as_deref());
+        for (key, uid, version) in known {
+            if synced.uids.contains(&uid) {
+                continue;
+            }
+            if version
+                .parse::<u64>()
+                .is_ok_and(|version| version > synced.newest)
+            {
+                for effect in self
+                    .context
+                    .sender
+                    .read(synced.kind, &key, Some(&uid))
+                    .await
+                {
+                    self.absorb(&effect);
+                }
+            } else {
+                self.absorb(&Effect::Gone {
+                    kind: synced.kind,
+                    key,
+                    uid,
+                });
+            }
+        }
+    }
+
+    fn absorb(&mut self, effect: &Effect) {
+        if let Some(news) = self.context.absorb(effect) {
+            self.trigger(&news);
+        }
+    }
+
+    /// Asks for the passes that a change calls for (deployment- and replicaset-controller section 3).
+    fn trigger(&mut self, news: &Effect) {
+        for (subject, item) in self.context.concerned(news, &self.options.scope) {
+            self.tracks.touch(subject.clone());
+            self.subjects.insert(item.clone(), subject.clone());
+            if !self.is_held(&subject) {
+                self.queue.add(item);
+            }
+        }
+    }
+
+    /// Whether a stage has stopped an object: nothing more is written for it.
+    fn is_held(&self, subject: &Item) -> bool {
+        matches!(self.tracks.ended(subject), Some(End::StageReached { .. }))
+    }
+
+    fn passed(&mut self, item: &Item, end: PassEnd, touched: &Touched) {
+        let subject = self.subjects.get(item).unwrap_or(item).clone();
+        self.queue.done(item);
+        match end {
+            PassEnd::Gone => self.gone(item, &subject),
+            PassEnd::Stopped => self.stopped = Some(StoppedBy::Person),
+            PassEnd::Done {
+                requeue,
+                waiting,
+                wrote,
+            } => {
+                self.queue.forget_failures(item);
+                self.tracks.set_waits(&subject, item.clone(), waiting);
+                if wrote && self.options.dry_run == DryRun::None {
+                    self.queue.add(item.clone());
+                }
+                self.requeue(item, requeue);
+            }
+            PassEnd::Retry {
+                error,
+                waiting,
+                stale,
+                give_up,
+            } => {
+                self.context.tell(
+                    &subject,
+                    Happening::Retrying {
+                        error: error.clone(),
+                    },
+                );
+                let refused = WaitingOn::Refused { message: error };
+                let waiting = if waiting.is_empty() {
+                    vec![refused]
+                } else {
+                    waiting
+                };
+                self.tracks.set_waits(&subject, item.clone(), waiting);
+                self.retry(item, stale, give_up);
+            }
+        }
+        for news in touched {
+            self.trigger(news);
+        }
+    }
+
+    fn gone(&mut self, item: &Item, subject: &Item) {
+        self.queue.remove(item);
+        self.subjects.remove(item);
+        self.tracks.forget(subject, item);
+        if item.kind == Kind::Deployment
+            && let Some(what) = self.tracks.end(subject, End::Deleted)
+        {
+            self.context.tell(subject, what);
+        }
+    }
+
+    fn requeue(&mut self, item: &Item, requeue: Requeue) {
+        let after = match requeue {
+            Requeue::No => return,
+            Requeue::After(after) => after,
+            Requeue::RateLimited => RATE_LIMIT_FLOOR,
+        };
+        self.queue.add_at(item.clone(), Instant::now() + after);
+    }
+
+    fn retry(&mut self, item: &Item, stale: bool, give_up: bool) {
+        if give_up || self.options.dry_run != DryRun::None {
+            self.queue.remove(item);
+        } else if stale {
+            self.queue.add(item.clone());
+        } else {
+            let failures = self.queue.add_after_failure(item.clone(), Instant::now());
+            if self.options.goal == Goal::AtRest && failures >= ONE_SHOT_FAILURES {
+                self.queue.remove(item);
+            }
+        }
+    }
+
+    /// Looks at the objects that something happened to: tells what is new, and whether they have ended.
+    fn judge(&mut self) {
+        for subject in self.tracks.take_dirty() {
+            let now = self.context.clock.now();
+            let news = self.tracks.news(&self.context.store(), &subject, now);
+            if let Some(what) = news {
+                self.context.tell(&subject, what);
+            }
+            self.judge_one(&subject);
+        }
+    }
+
+    fn judge_one(&mut self, subject: &Item) {
+        if let Some(stage) = self.options.until
+            && let Some(end) = self.tracks.stage_reached(subject, stage)
+        {
+            for item in self.context.items_of(subject) {
+                self.queue.remove(&item);
+            }
+            self.end(subject, end);
+            return;
+        }
+        if self
+            .context
+            .items_of(subject)
+            .iter()
+            .any(|item| self.queue.is_busy(item))
+        {
+            return;
+        }
+        if let Some(what) = self.tracks.waiting_news(subject) {
+            self.context.tell(subject, what);
+        }
+        match self.tracks.verdict(subject, self.options.goal) {
+            Some(end) => self.end(subject, end),
+            None => self.tracks.reopen(subject),
+        }
+    }
+
+    fn end(&mut self, subject: &Item, end: End) {
+        if let Some(what) = self.tracks.end(subject, end) {
+            self.context.tell(subject, what);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        match self.options.goal {
+            Goal::AtRest => self.queue.is_idle(),
+            Goal::Complete => self.tracks.all_ended(),
+            Goal::Forever => false,
+        }
+    }
+}
+
+impl Context {
+    /// The passes that belong to one object: its own and those of its ReplicaSets.
+    pub fn items_of(&self, subject: &Item) -> Vec<Item> {
+        let store = self.store();
+        let mut items = vec![subject.clone()];
+        if subject.kind == Kind::Deployment
+            && let Some(deployment) = store.deployments.get(&subject.key)
+        {
+            let owned = store.replica_sets.owned_by(&deployment.meta.uid);
+            items.extend(owned.map(|set| Item::replica_set(set.meta.key())));
+        }
+        items
+    }
+}
+
+async fn sleep_until_or_never(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,122 @@
+//! Snapshots for the core, taken from the store. Their cost grows with one Deployment's objects, not with the cluster.
+
+use std::sync::Arc;
+
+use k8s_openapi::jiff::Timestamp;
+
+use crate::controller::action::{Kind, Outcome};
+use crate::controller::api::ReplicaSet;
+use crate::controller::plan::{LiveOwner, Plan};
+use crate::controller::{deployment, replica_set};
+
+use super::kind::SlimKind;
+use super::store::{Item, Store};
+
+/// What one pass sees.
+#[derive(Clone, Debug)]
+pub enum Snapshot {
+    /// Of a Deployment.
+    Deployment(deployment::Snapshot),
+    /// Of a ReplicaSet.
+    ReplicaSet(replica_set::Snapshot),
+}
+
+impl Snapshot {
+    /// What the store knows about an item; `None` when it knows no such object.
+    pub fn of(store: &Store, item: &Item, now: Timestamp) -> Option<Self> {
+        match item.kind {
+            Kind::Deployment => of_deployment(store, item, now).map(Self::Deployment),
+            Kind::ReplicaSet => of_replica_set(store, item, now).map(Self::ReplicaSet),
+            Kind::Pod => None,
+        }
+    }
+
+    /// Plans the pass, given the answers so far.
+    pub fn plan(&self, answers: &[Outcome]) -> Plan {
+        match self {
+            Self::Deployment(snapshot) => deployment::reconcile(snapshot, answers),
+            Self::ReplicaSet(snapshot) => replica_set::reconcile(snapshot, answers),
+        }
+    }
+
+    /// UID of the object that the pass is about.
+    pub fn uid(&self) -> &str {
+        match self {
+            Self::Deployment(snapshot) => &snapshot.deployment.meta.uid,
+            Self::ReplicaSet(snapshot) => &snapshot.replica_set.meta.uid,
+        }
+    }
+
+    /// Enters what a fresh read of the object said.
+    pub fn set_live_owner(&mut self, live: LiveOwner) {
+        match self {
+            Self::Deployment(snapshot) => snapshot.live_owner = live,
+            Self::ReplicaSet(snapshot) => snapshot.live_owner = live,
+        }
+    }
+
+    /// Enters the ReplicaSet that a create ran into, whoever it belongs to.
+    pub fn add_replica_set(&mut self, found: Arc<ReplicaSet>) {
+        if let Self::Deployment(snapshot) = self {
+            let sets = &mut snapshot.replica_sets;
+            match sets.binary_search_by(|known| known.meta.name.cmp(&found.meta.name)) {
+                Ok(at) => sets[at] = found,
+                Err(at) => sets.insert(at, found),
+            }
+        }
+    }
+}
+
+/// A Deployment with the ReplicaSets that are its own or nobody's.
+pub fn of_deployment(store: &Store, item: &Item, now: Timestamp) -> Option<deployment::Snapshot> {
+    let deployment = Arc::clone(store.deployments.get(&item.key)?);
+    let owned = store.replica_sets.owned_by(&deployment.meta.uid);
+    let replica_sets = by_name(owned.chain(store.replica_sets.orphans(&item.key.namespace)));
+    let pods = by_name(
+        replica_sets
+            .iter()
+            .flat_map(|set| store.pods.owned_by(&set.meta.uid)),
+    );
+    Some(deployment::Snapshot {
+        now,
+        deployment,
+        replica_sets,
+        pods,
+        live_owner: LiveOwner::Unchanged,
+    })
+}
+
+fn of_replica_set(store: &Store, item: &Item, now: Timestamp) -> Option<replica_set::Snapshot> {
+    let replica_set = Arc::clone(store.replica_sets.get(&item.key)?);
+    let siblings: Vec<_> = replica_set
+        .meta
+        .controller()
+        .into_iter()
+        .flat_map(|owner| store.replica_sets.owned_by(&owner.uid))
+        .filter(|sibling| sibling.meta.uid != replica_set.meta.uid)
+        .cloned()
+        .collect();
+    let owned = store.pods.owned_by(&replica_set.meta.uid);
+    let related = siblings
+        .iter()
+        .flat_map(|sibling| store.pods.owned_by(&sibling.meta.uid));
+    let pods = by_name(
+        owned
+            .chain(related)
+            .chain(store.pods.orphans(&item.key.namespace)),
+    );
+    Some(replica_set::Snapshot {
+        now,
+        replica_set,
+        siblings,
+        pods,
+        expectations_met: true,
+        live_owner: LiveOwner::Unchanged,
+    })
+}
+
+fn by_name<'a, T: SlimKind>(objects: impl Iterator<Item = &'a Arc<T>>) -> Vec<Arc<T>> {
+    let mut objects: Vec<_> = objects.cloned().collect();
+    objects.sort_by(|a, b| a.meta().name.cmp(&b.meta().name));
+    objects
+}

@@ -1,0 +1,194 @@
+//! What has been told about each selected object, and how its rollout ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::jiff::Timestamp;
+
+use crate::controller::action::Kind;
+use crate::controller::api::ConditionStatus;
+use crate::controller::deployment::overview::{self, Overview};
+use crate::controller::keys;
+use crate::controller::why::WaitingOn;
+
+use super::event::{End, Happening};
+use super::options::{Goal, Stage};
+use super::snapshot;
+use super::store::{Item, Store};
+
+/// All selected objects.
+#[derive(Debug, Default)]
+pub struct Tracks {
+    tracks: BTreeMap<Item, Track>,
+    dirty: BTreeSet<Item>,
+}
+
+/// One selected Deployment, or one ReplicaSet that stands alone.
+#[derive(Debug, Default)]
+struct Track {
+    overview: Option<Overview>,
+    waits: BTreeMap<Item, Vec<WaitingOn>>,
+    told: Vec<WaitingOn>,
+    end: Option<End>,
+}
+
+impl Tracks {
+    /// Marks an object for another look.
+    pub fn touch(&mut self, subject: Item) {
+        self.tracks.entry(subject.clone()).or_default();
+        self.dirty.insert(subject);
+    }
+
+    /// Enters what an item's latest pass waits for.
+    pub fn set_waits(&mut self, subject: &Item, item: Item, waits: Vec<WaitingOn>) {
+        let track = self.tracks.entry(subject.clone()).or_default();
+        track.waits.insert(item, waits);
+        self.dirty.insert(subject.clone());
+    }
+
+    /// Forgets an item that is gone.
+    pub fn forget(&mut self, subject: &Item, item: &Item) {
+        if let Some(track) = self.tracks.get_mut(subject) {
+            track.waits.remove(item);
+            self.dirty.insert(subject.clone());
+        }
+    }
+
+    /// The objects that were marked since the last call.
+    pub fn take_dirty(&mut self) -> BTreeSet<Item> {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// Ends an object, unless that was told already. Returns what to tell.
+    pub fn end(&mut self, subject: &Item, end: End) -> Option<Happening> {
+        let track = self.tracks.get_mut(subject)?;
+        if track.end.as_ref() == Some(&end) {
+            return None;
+        }
+        track.end = Some(end.clone());
+        Some(Happening::Ended(end))
+    }
+
+    /// Takes an end back: the object moves again.
+    pub fn reopen(&mut self, subject: &Item) {
+        if let Some(track) = self.tracks.get_mut(subject) {
+            track.end = None;
+        }
+    }
+
+    /// How an object ended, if it did.
+    pub fn ended(&self, subject: &Item) -> Option<&End> {
+        self.tracks.get(subject)?.end.as_ref()
+    }
+
+    /// Whether all objects have ended.
+    pub fn all_ended(&self) -> bool {
+        self.tracks.values().all(|track| track.end.is_some())
+    }
+
+    /// How each object ended; `None` for those that did not.
+    pub fn into_ends(self) -> BTreeMap<Item, Option<End>> {
+        self.tracks
+            .into_iter()
+            .map(|(subject, track)| (subject, track.end))
+            .collect()
+    }
+
+    /// What is new about an object since it was last told.
+    pub fn news(&mut self, store: &Store, subject: &Item, now: Timestamp) -> Option<Happening> {
+        let track = self.tracks.get_mut(subject)?;
+        if subject.kind != Kind::Deployment {
+            return None;
+        }
+        let overview =
+            snapshot::of_deployment(store, subject, now).map(|snapshot| overview::of(&snapshot));
+        if overview == track.overview {
+            return None;
+        }
+        track.overview.clone_from(&overview);
+        overview.map(|overview| Happening::Observed(Box::new(overview)))
+    }
+
+    /// What an object that is at rest waits for, when that is new.
+    pub fn waiting_news(&mut self, subject: &Item) -> Option<Happening> {
+        let track = self.tracks.get_mut(subject)?;
+        let deployment_first = |item: &Item| item.kind != Kind::Deployment;
+        let mut items: Vec<_> = track.waits.iter().collect();
+        items.sort_by_key(|(item, _)| deployment_first(item));
+        let mut waits: Vec<WaitingOn> = Vec::new();
+        for wait in items.into_iter().flat_map(|(_, waits)| waits) {
+            if !waits.contains(wait) {
+                waits.push(wait.clone());
+            }
+        }
+        if waits == track.told {
+            return None;
+        }
+        track.told.clone_from(&waits);
+        Some(Happening::Waiting(waits))
+    }
+
+    /// How an object that is at rest stands, for this goal. `None`: it goes on.
+    pub fn verdict(&self, subject: &Item, goal: Goal) -> Option<End> {
+        let track = self.tracks.get(subject)?;
+        if track.is_complete() {
+            return Some(End::Complete);
+        }
+        match goal {
+            Goal::AtRest => Some(track.refusal().unwrap_or(End::AtRest)),
+            Goal::Complete | Goal::Forever => track.stuck(),
+        }
+    }
+
+    /// Whether an object has reached the stage at which to stop.
+    pub fn stage_reached(&self, subject: &Item, stage: Stage) -> Option<End> {
+        let overview = self.tracks.get(subject)?.overview.as_ref()?;
+        let wanted = stage.pods_of(overview.desired);
+        let available = overview
+            .revisions
+            .iter()
+            .find(|revision| revision.new)
+            .map_or(0, |new| new.available);
+        (available >= wanted && !overview.complete).then_some(End::StageReached {
+            available,
+            stage: wanted,
+        })
+    }
+}
+
+impl Track {
+    /// A ReplicaSet alone is complete when it waits for nothing.
+    fn is_complete(&self) -> bool {
+        match &self.overview {
+            Some(overview) => overview.complete,
+            None => !self.waits.is_empty() && self.waits.values().all(Vec::is_empty),
+        }
+    }
+
+    /// A write that was refused for good.
+    fn refusal(&self) -> Option<End> {
+        self.waits.values().flatten().find_map(|wait| match wait {
+            WaitingOn::Refused { message } => Some(End::Refused {
+                message: message.clone(),
+            }),
+            _ => None,
+        })
+    }
+
+    /// What ends a rollout that is waited for.
+    fn stuck(&self) -> Option<End> {
+        let overview = self.overview.as_ref()?;
+        if overview.paused {
+            return Some(End::Paused);
+        }
+        let progressing = overview
+            .conditions
+            .iter()
+            .find(|condition| condition.type_ == keys::PROGRESSING)?;
+        (progressing.status == ConditionStatus::False
+            && progressing.reason == keys::PROGRESS_DEADLINE_EXCEEDED)
+            .then(|| End::Failed {
+                reason: progressing.reason.clone(),
+                message: progressing.message.clone(),
+            })
+    }
+}

@@ -1,0 +1,49 @@
+//! An embedded cluster for one test, and the engine on it.
+
+use std::sync::{Arc, Mutex};
+
+use k8s_openapi::jiff::Timestamp;
+use kubectl_rs::clock::Clock;
+use kubectl_rs::engine::event::EngineEvent;
+use kubectl_rs::engine::options::Options;
+use kubectl_rs::engine::run::{Engine, Summary};
+use kubectl_rs::sandbox::{Sandbox, SandboxOptions};
+use serde_json::Value;
+
+/// A cluster and what the engine told about it.
+pub(crate) struct World {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) clock: Clock,
+    pub(crate) events: Arc<Mutex<Vec<EngineEvent>>>,
+}
+
+impl World {
+    /// An empty cluster whose clock begins at a fixed instant.
+    pub(crate) fn new() -> Self {
+        let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a timestamp");
+        let clock = Clock::starting_at(start);
+        let sandbox = Sandbox::new(SandboxOptions::new(clock));
+        Self {
+            sandbox,
+            clock,
+            events: Arc::default(),
+        }
+    }
+
+    /// Runs the engine to its goal.
+    pub(crate) async fn run(&self, options: Options) -> Summary {
+        let events = Arc::clone(&self.events);
+        let sink = Arc::new(move |event| events.lock().expect("no panic").push(event));
+        Engine::new(self.sandbox.client(), self.clock, options, sink)
+            .run(std::future::pending())
+            .await
+            .expect("the embedded cluster answers")
+    }
+
+    /// Creates an object in namespace `default`.
+    pub(crate) fn create(&self, plural: &str, object: Value) {
+        self.sandbox
+            .create(plural, "default", object)
+            .expect("the cluster takes it");
+    }
+}
