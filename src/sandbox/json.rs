@@ -22,7 +22,7 @@ pub(crate) fn list(value: &Value) -> &[Value] {
 }
 
 /// The fields of an object; none where there is none.
-pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> + Clone {
     let fields = value.as_object().into_iter().flatten();
     fields.map(|(name, value)| (name.as_str(), value))
 }

@@ -133,7 +133,12 @@ pub(crate) fn prepare_for_update(new: &mut Value, old: &Value) {
             None => metadata.remove(field),
         };
     }
-    for field in ["uid", "deletionGracePeriodSeconds", "name"] {
+    for field in [
+        "uid",
+        "deletionGracePeriodSeconds",
+        "name",
+        "resourceVersion",
+    ] {
         let is_set = metadata
             .get(field)
             .is_some_and(|value| !value.is_null() && value != "");

@@ -30,7 +30,7 @@ pub mod status;
 mod store;
 mod strategy;
 mod subresource;
-mod validate;
+pub mod validation;
 mod watch;
 mod write;
 

@@ -19,7 +19,7 @@ use super::request::ApiRequest;
 use super::route::Target;
 use super::server::State;
 use super::status::ApiError;
-use super::{admission, body, defaults, metadata, read, strategy, subresource, validate};
+use super::{admission, body, defaults, metadata, read, strategy, subresource, validation};
 use crate::controller::api::ObjectKey;
 use crate::schema;
 
@@ -146,7 +146,7 @@ pub(crate) fn store_new(
     admission::admit(kind, &mut object);
     strategy::prepare_for_create(kind, &mut object);
     metadata::prepare_for_create(state, kind, &mut object)?;
-    let errors = validate::create(kind, &object);
+    let errors = validation::validate_create(kind.kind, &object);
     if !errors.is_empty() {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         return Err(ApiError::invalid(kind, name, &errors));
@@ -197,7 +197,10 @@ pub(crate) fn store_change(
     let subresource = target.subresource.as_deref().unwrap_or_default();
     metadata::prepare_for_update(&mut new, &old);
     strategy::prepare_for_update(kind, subresource, &mut new, &old);
-    let errors = validate::update(kind, subresource, &new, &old);
+    let errors = match subresource {
+        "status" => validation::validate_status_update(kind.kind, &new, &old),
+        _ => validation::validate_update(kind.kind, &new, &old),
+    };
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind, stored.name(), &errors));
     }

@@ -120,6 +120,15 @@ impl Quantity {
         saturate(div_ceil(self.nanos, NANOS_PER_MILLI))
     }
 
+    /// How many times the other amount this one is.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "ratios are compared and shown, not counted with"
+    )]
+    pub fn quotient(self, other: Self) -> f64 {
+        self.nanos as f64 / other.nanos as f64
+    }
+
     /// The same amount in the notation without binary suffixes or exponents: equal amounts print alike then.
     #[must_use]
     pub fn in_decimal(self) -> Self {
