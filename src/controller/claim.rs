@@ -211,3 +211,79 @@ impl Claimer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
+    use serde_json::{from_value, json};
+
+    use super::*;
+    use crate::controller::plan::Requeue;
+
+    const OWNER: &str = "d-uid";
+
+    fn owner(is_deleting: bool) -> ObjectMeta {
+        ObjectMeta {
+            namespace: "default".to_owned(),
+            name: "web".to_owned(),
+            uid: OWNER.to_owned(),
+            deletion_timestamp: is_deleting.then_some(Time(Timestamp::UNIX_EPOCH)),
+            ..ObjectMeta::default()
+        }
+    }
+
+    fn candidate(controller: Option<&str>, app: &str, is_deleting: bool) -> Arc<ReplicaSet> {
+        let mut set = ReplicaSet::default();
+        set.meta.labels.insert("app".to_owned(), app.to_owned());
+        set.meta.deletion_timestamp = is_deleting.then_some(Time(Timestamp::UNIX_EPOCH));
+        set.meta.owner_references = controller
+            .map(|uid| OwnerReference {
+                uid: uid.to_owned(),
+                controller: true,
+                ..OwnerReference::default()
+            })
+            .into_iter()
+            .collect();
+        Arc::new(set)
+    }
+
+    #[test]
+    fn every_state_of_a_candidate_is_decided() {
+        let (ours, other) = (Some(OWNER), Some("other"));
+        for (controller, app, is_deleting, owner_is_deleting, action, claimed) in [
+            (other, "web", false, false, "", false),
+            (other, "api", false, false, "", false),
+            (ours, "web", false, false, "", true),
+            (ours, "web", true, false, "", true),
+            (ours, "web", false, true, "", true),
+            (ours, "api", false, true, "", false),
+            (ours, "api", false, false, "release", false),
+            (ours, "api", true, false, "release", false),
+            (None, "api", false, false, "", false),
+            (None, "web", false, true, "", false),
+            (None, "web", true, false, "", false),
+            (None, "web", false, false, "adopt", true),
+        ] {
+            let selector = from_value(json!({"matchLabels": {"app": "web"}})).unwrap();
+            let claimer = Claimer {
+                kind: Kind::Deployment,
+                meta: &owner(owner_is_deleting),
+                selector: &Selector::compile(Some(&selector)).unwrap(),
+                live: &LiveOwner::Unchanged,
+            };
+            let mut recorder = Recorder::new(&[]);
+            let set = candidate(controller, app, is_deleting);
+            let result = claimer.claim([&set], &mut recorder).unwrap();
+            let steps = recorder.finish(Ok(Requeue::No)).steps;
+            let done = match steps.first().map(|step| &step.action) {
+                None => "",
+                Some(Action::AdoptReplicaSet { .. }) => "adopt",
+                Some(Action::ReleaseReplicaSet { .. }) => "release",
+                Some(_) => "something else",
+            };
+            let case = format!("{controller:?} {app} {is_deleting} {owner_is_deleting}");
+            assert_eq!((done, result.len() == 1), (action, claimed), "{case}");
+        }
+    }
+}

@@ -188,7 +188,9 @@ impl<'a> Recorder<'a> {
 
     /// Notes what the pass waits for.
     pub(crate) fn wait_for(&mut self, what: WaitingOn) {
-        self.waiting.push(what);
+        if !self.waiting.contains(&what) {
+            self.waiting.push(what);
+        }
     }
 
     /// The finished plan.

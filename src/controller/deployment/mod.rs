@@ -225,3 +225,6 @@ impl<'a> Pass<'a> {
         let _ = self.recorder.perform(action, Why::Tells);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,8 +80,19 @@ impl Pass<'_> {
         reason: &str,
         message: String,
     ) {
-        let condition = progressing(status, reason, message, self.snapshot.now);
+        let condition = self.progressing(status, reason, message);
         set_condition(&mut self.status.conditions, condition);
+    }
+
+    /// A Progressing condition made now.
+    fn progressing(&self, status: ConditionStatus, reason: &str, message: String) -> Condition {
+        new_condition(
+            keys::PROGRESSING,
+            status,
+            reason,
+            message,
+            self.snapshot.now,
+        )
     }
 
     /// Writes the status with its judgement on the rollout, where it changed; otherwise says when to look again
@@ -93,12 +104,13 @@ impl Pass<'_> {
         let mut status = self.calculate_status(sets);
         self.judge_progress(&mut status, sets);
         match replica_failure(sets) {
-            Some(failure) => {
-                self.recorder.wait_for(WaitingOn::ReplicaFailure {
-                    message: failure.message.clone(),
-                });
-                set_condition(&mut status.conditions, failure);
-            }
+            Some(failure) => set_condition(
+                &mut status.conditions,
+                Condition {
+                    last_update_time: failure.last_transition_time.clone(),
+                    ..failure.clone()
+                },
+            ),
             None => remove_condition(&mut status.conditions, keys::REPLICA_FAILURE),
         }
         if is_timed_out(self.deployment, &status, self.snapshot.now) {
@@ -117,7 +129,6 @@ impl Pass<'_> {
             remove_condition(&mut status.conditions, keys::PROGRESSING);
             return;
         }
-        let now = self.snapshot.now;
         let current = get_condition(&self.status.conditions, keys::PROGRESSING);
         let was_complete =
             current.is_some_and(|condition| condition.reason == keys::NEW_REPLICA_SET_AVAILABLE);
@@ -131,34 +142,26 @@ impl Pass<'_> {
         if is_complete(self.deployment, status) {
             let message = format!("{subject} has successfully progressed.");
             let reason = keys::NEW_REPLICA_SET_AVAILABLE;
-            set_condition(
-                &mut status.conditions,
-                progressing(ConditionStatus::True, reason, message, now),
-            );
+            let complete = self.progressing(ConditionStatus::True, reason, message);
+            set_condition(&mut status.conditions, complete);
         } else if is_progressing(&self.status, status) {
-            // Progress restarts the deadline, so the condition is renewed even where status and reason stay.
             let message = format!("{subject} is progressing.");
-            let mut renewed = progressing(
-                ConditionStatus::True,
-                keys::REPLICA_SET_UPDATED,
-                message,
-                now,
-            );
-            if let Some(current) = current.filter(|current| current.status == ConditionStatus::True)
+            let reason = keys::REPLICA_SET_UPDATED;
+            let mut renewed = self.progressing(ConditionStatus::True, reason, message);
+            if let Some(current) = current
+                && current.status == renewed.status
             {
-                renewed
-                    .last_transition_time
-                    .clone_from(&current.last_transition_time);
+                let since = &current.last_transition_time;
+                renewed.last_transition_time.clone_from(since);
             }
+            // Progress restarts the deadline, so the condition is renewed even where status and reason stay.
             remove_condition(&mut status.conditions, keys::PROGRESSING);
             status.conditions.push(renewed);
-        } else if is_timed_out(self.deployment, status, now) {
+        } else if is_timed_out(self.deployment, status, self.snapshot.now) {
             let message = format!("{subject} has timed out progressing.");
             let reason = keys::PROGRESS_DEADLINE_EXCEEDED;
-            set_condition(
-                &mut status.conditions,
-                progressing(ConditionStatus::False, reason, message, now),
-            );
+            let timed_out = self.progressing(ConditionStatus::False, reason, message);
+            set_condition(&mut status.conditions, timed_out);
         }
     }
 
@@ -220,23 +223,8 @@ fn time_left(condition: &Condition, deadline: SignedDuration, now: Timestamp) ->
     updated.duration_since(now) + deadline
 }
 
-/// The first `ReplicaFailure` condition, the new ReplicaSet's before those of old ones, as the Deployment shows it.
-fn replica_failure(sets: &ReplicaSets<'_>) -> Option<Condition> {
-    let new = sets.new.iter();
-    let failure = new
-        .chain(&sets.old)
-        .find_map(|set| get_condition(&set.status.conditions, keys::REPLICA_FAILURE))?;
-    Some(Condition {
-        last_update_time: failure.last_transition_time.clone(),
-        ..failure.clone()
-    })
-}
-
-fn progressing(
-    status: ConditionStatus,
-    reason: &str,
-    message: String,
-    now: Timestamp,
-) -> Condition {
-    new_condition(keys::PROGRESSING, status, reason, message, now)
+/// The first `ReplicaFailure` condition, the new ReplicaSet's before those of old ones.
+pub(super) fn replica_failure<'s>(sets: &'s ReplicaSets<'_>) -> Option<&'s Condition> {
+    let mut sets = sets.new.iter().chain(&sets.old);
+    sets.find_map(|set| get_condition(&set.status.conditions, keys::REPLICA_FAILURE))
 }

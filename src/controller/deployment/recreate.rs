@@ -16,6 +16,7 @@ impl<'a> Pass<'a> {
         }
         let running = self.old_pods_running(&sets);
         if running > 0 {
+            self.wait_for_replica_failure(&sets);
             self.recorder
                 .wait_for(WaitingOn::OldPods { count: running });
             return self.sync_rollout_status(&sets);
@@ -26,10 +27,16 @@ impl<'a> Pass<'a> {
         };
         sets.new = Some(new.clone());
         let desired = self.bounds.desired;
-        self.scale_replica_set_and_record_event(&mut new.clone(), desired, Why::RecreateUp)?;
+        let why = if new.spec.replicas > desired {
+            Why::AboveDesired { desired }
+        } else {
+            Why::RecreateUp
+        };
+        self.scale_replica_set_and_record_event(&mut new.clone(), desired, why)?;
         if is_complete(self.deployment, &self.status) {
             self.cleanup_deployment(sets.old.iter())?;
         }
+        self.wait_for_replica_failure(&sets);
         self.wait_for_new_pods(&new);
         self.sync_rollout_status(&sets)
     }

@@ -114,7 +114,7 @@ impl<'a> Pass<'a> {
         new: &ReplicaSet,
     ) -> Option<i32> {
         let min_available = self.bounds.min_available();
-        let available = available_count(old, new);
+        let available = available_count(old.iter(), new);
         let budget = available.saturating_sub(min_available);
         let mut done = 0;
         for set in old {
@@ -148,7 +148,10 @@ impl<'a> Pass<'a> {
 
 /// Available pods of the new ReplicaSet and of active old ones. Pods of an old one that is to have none are on their
 /// way out and don't count.
-pub(super) fn available_count(active_old: &[WorkingCopy<'_>], new: &ReplicaSet) -> i32 {
-    let sets = active_old.iter().map(|set| &**set).chain([new]);
+pub(super) fn available_count<'s, 'a: 's>(
+    active_old: impl Iterator<Item = &'s WorkingCopy<'a>>,
+    new: &'s ReplicaSet,
+) -> i32 {
+    let sets = active_old.map(|set| &**set).chain([new]);
     sum(sets, |set| set.status.available_replicas)
 }

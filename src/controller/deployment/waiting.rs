@@ -1,7 +1,8 @@
 //! What a Deployment waits for where a pass found nothing to do, with the numbers. Decides nothing.
 
 use super::Pass;
-use super::replica_sets::{ReplicaSets, WorkingCopy, is_active, replica_count};
+use super::progress::replica_failure;
+use super::replica_sets::{ReplicaSets, is_active, replica_count};
 use super::rolling::available_count;
 use crate::controller::api::ReplicaSet;
 use crate::controller::why::WaitingOn;
@@ -14,21 +15,26 @@ impl<'a> Pass<'a> {
         });
     }
 
+    /// Pods that can't be created or deleted: the reason behind all else.
+    pub(super) fn wait_for_replica_failure(&mut self, sets: &ReplicaSets<'a>) {
+        if let Some(failure) = replica_failure(sets) {
+            self.recorder.wait_for(WaitingOn::ReplicaFailure {
+                message: failure.message.clone(),
+            });
+        }
+    }
+
     /// A rolling update that can move neither side.
     pub(super) fn wait_for_rollout(&mut self, sets: &ReplicaSets<'a>) {
+        self.wait_for_replica_failure(sets);
         let Some(new) = &sets.new else {
             return;
         };
-        let active_old: Vec<WorkingCopy<'a>> = sets
-            .old
-            .iter()
-            .filter(|set| is_active(set))
-            .cloned()
-            .collect();
+        let active_old = || sets.old.iter().filter(|set| is_active(set));
         let bounds = self.bounds;
         let total = replica_count(sets.all());
-        let available = available_count(&active_old, new);
-        let is_blocked = !active_old.is_empty()
+        let available = available_count(active_old(), new);
+        let is_blocked = active_old().next().is_some()
             && new.spec.replicas < bounds.desired
             && total >= bounds.max_total()
             && available <= bounds.min_available();
