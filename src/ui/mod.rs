@@ -16,3 +16,4 @@ pub mod rollout_status;
 #[cfg(test)]
 mod scene;
 pub mod step;
+pub mod tables;

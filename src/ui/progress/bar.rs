@@ -17,16 +17,13 @@ pub(super) struct Pods {
     pub(super) goal: i32,
 }
 
-/// How many cells `room` columns give a bar in which `pods` pods fit: whole cells for each pod where there is room.
+/// How many cells `room` columns give a bar in which `pods` pods fit: the same number for each pod, unless that would
+/// leave much of the room empty.
 pub(super) fn cells(room: usize, pods: i32) -> usize {
     let cells = room.min(CELLS_MAX);
-    match usize::try_from(pods).unwrap_or(0) {
-        0 => cells,
-        pods => match cells / pods {
-            0 => cells,
-            cells_per_pod => cells_per_pod * pods,
-        },
-    }
+    let pods = usize::try_from(pods).unwrap_or(0).max(1);
+    let even = cells / pods * pods;
+    if even * 4 >= cells * 3 { even } else { cells }
 }
 
 /// Draws the pods on a scale of `scale` pods to `cells` cells: `█` available, `▓` ready, `░` not ready, `·` missing.
@@ -100,6 +97,7 @@ mod tests {
     fn pods_get_whole_cells_where_there_is_room() {
         assert_eq!(cells(25, 6), 24);
         assert_eq!(cells(90, 6), 36);
+        assert_eq!(cells(25, 13), 25, "13 would leave half of it empty");
         assert_eq!(cells(25, 1000), 25);
         assert_eq!(cells(25, 0), 25);
     }

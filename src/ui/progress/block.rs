@@ -1,7 +1,7 @@
 //! One Deployment as a block of lines: strategy and bounds, a bar for each revision, the last steps, what it waits
 //! for. Pure: everything it shows, time included, comes in.
 
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::board::{Entry, Track};
 use super::ending::{Ending, joined};
@@ -210,7 +210,18 @@ fn parameters(overview: &Overview) -> Line {
 fn time(track: &Track, look: Look) -> Line {
     let elapsed = human_duration(track.elapsed(look.now));
     let left = track.remaining(look.now).map_or_else(String::new, |left| {
-        format!(", about {} left", human_duration(left))
+        format!(", about {} left", human_duration(round_up(left)))
     });
     Line::new(Tone::Faint, format!("  {elapsed}{left}"))
+}
+
+/// Estimates are no more exact than this.
+fn round_up(left: SignedDuration) -> SignedDuration {
+    let seconds = left.as_secs() + i64::from(left.subsec_nanos() > 0);
+    let grain = match seconds {
+        ..60 => 5,
+        60..600 => 10,
+        _ => 60,
+    };
+    SignedDuration::from_secs((seconds + grain - 1) / grain * grain)
 }

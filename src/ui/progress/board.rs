@@ -6,9 +6,10 @@ use std::collections::{HashMap, VecDeque};
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
+use super::ending;
 use super::eta::Eta;
 use super::pods::PodBatch;
-use crate::controller::action::{Kind, Outcome, Step};
+use crate::controller::action::{Action, Kind, Outcome, Step};
 use crate::controller::api::ObjectKey;
 use crate::controller::deployment::overview::Overview;
 use crate::controller::why::WaitingOn;
@@ -88,6 +89,8 @@ pub struct Track {
     /// The last steps, oldest first.
     pub(super) log: VecDeque<Entry>,
     pub(super) revisions: Revisions,
+    /// By how many pods each ReplicaSet has yet to grow, or to shrink, to what the log says.
+    announced: HashMap<String, i64>,
     /// Whether its final line has been printed.
     pub(super) settled: bool,
     started: Timestamp,
@@ -114,6 +117,7 @@ impl Track {
             retrying: None,
             log: VecDeque::new(),
             revisions: Revisions::default(),
+            announced: HashMap::new(),
             settled: false,
             started: event.at,
             latest: event.at,
@@ -124,6 +128,16 @@ impl Track {
     /// `deployment/web`, or `deployment/shop/web` where namespaces differ.
     pub fn name(&self, with_namespace: bool) -> String {
         format!("{}/{}", self.kind.word(), self.short_name(with_namespace))
+    }
+
+    /// How it stands or ended, in a word or two.
+    pub fn standing_word(&self) -> &'static str {
+        ending::standing_word(self)
+    }
+
+    /// How it stands or ended, in one sentence.
+    pub fn standing(&self) -> String {
+        ending::standing(self)
     }
 
     /// `web`, or `shop/web` where namespaces differ.
@@ -152,6 +166,7 @@ impl Track {
             self.settled = false;
             self.steps = 0;
             self.log.clear();
+            self.announced.clear();
             self.eta = Eta::default();
             self.started = event.at;
         }
@@ -201,19 +216,47 @@ impl Track {
             Outcome::Applied(_) => {
                 self.retrying = None;
                 self.steps += 1;
-                self.log(match PodBatch::begin(step, dry_run, &self.revisions) {
-                    Some(batch) => Entry::Pods(batch),
-                    None => Entry::Step(
-                        Line::new(Tone::Plain, self.to_do(step))
-                            .with(Tone::Faint, format!(": {}", step.why)),
-                    ),
-                });
+                match PodBatch::begin(step, dry_run, &self.revisions) {
+                    Some(batch) if self.was_announced(&batch) => {}
+                    Some(batch) => self.log(Entry::Pods(batch)),
+                    None => {
+                        self.announce(&step.action);
+                        self.log(Entry::Step(
+                            Line::new(Tone::Plain, self.to_do(step))
+                                .with(Tone::Faint, format!(": {}", step.why)),
+                        ));
+                    }
+                }
             }
             Outcome::Refused(refusal) => self.log(Entry::Step(
                 Line::new(Tone::Bad, format!("could not {}", self.to_do(step)))
                     .with(Tone::Plain, format!(": {refusal}")),
             )),
         }
+    }
+
+    /// Remembers the pods that a change of scale will bring or take.
+    fn announce(&mut self, action: &Action) {
+        let (name, growth) = match action {
+            Action::CreateReplicaSet(new) => (&new.key.name, i64::from(new.replicas)),
+            Action::ScaleReplicaSet {
+                target, from, to, ..
+            } => (&target.key.name, i64::from(*to) - i64::from(*from)),
+            _ => return,
+        };
+        *self.announced.entry(name.clone()).or_default() += growth;
+    }
+
+    /// Whether a change of scale in the log stands for these pods already.
+    fn was_announced(&mut self, batch: &PodBatch) -> bool {
+        let announced = batch.growth().and_then(|(replica_set, growth)| {
+            let announced = self.announced.get_mut(replica_set)?;
+            (announced.signum() == growth.signum()).then_some((announced, growth))
+        });
+        announced.is_some_and(|(announced, growth)| {
+            *announced -= growth;
+            true
+        })
     }
 
     fn to_do(&self, step: &Step) -> String {

@@ -77,6 +77,29 @@ fn complete(track: &Track) -> String {
     })
 }
 
+/// How an object stands or ended, in a word or two: `at rest`.
+pub(super) fn standing_word(track: &Track) -> &'static str {
+    match &track.end {
+        None => "running",
+        Some(end) => Ending::new(end, track).label,
+    }
+}
+
+/// How an object stands or ended, in one sentence: `at rest: total 6 = …`.
+pub(super) fn standing(track: &Track) -> String {
+    let word = standing_word(track);
+    let details = match &track.end {
+        None | Some(End::AtRest) => joined(&track.waiting),
+        Some(End::Complete) => String::new(),
+        Some(end) => Ending::new(end, track).details,
+    };
+    if details.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word}: {details}")
+    }
+}
+
 /// Everything that is waited for, in one sentence.
 pub(super) fn joined(waiting: &[WaitingOn]) -> String {
     let sentences = waiting.iter().map(ToString::to_string).collect::<Vec<_>>();

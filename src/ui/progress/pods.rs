@@ -41,6 +41,13 @@ impl PodBatch {
         same
     }
 
+    /// The ReplicaSet, and by how many pods it grows.
+    pub(super) fn growth(&self) -> Option<(&str, i64)> {
+        let pods = i64::from(self.pods);
+        let replica_set = self.replica_set.as_deref()?;
+        Some((replica_set, if self.created { pods } else { -pods }))
+    }
+
     /// `revision 2: created 3 pods`.
     pub(super) fn told(&self, revisions: &Revisions) -> String {
         let verb = match (self.created, self.dry_run) {

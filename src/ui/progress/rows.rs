@@ -124,12 +124,21 @@ impl Columns {
     fn fit(rows: &[Row], overview: &Overview, columns: usize) -> Self {
         let widest = |width: &dyn Fn(&Row) -> usize| rows.iter().map(width).max().unwrap_or(0);
         let label = widest(&|row| row.label.width());
-        let counts = [0, 1, 2].map(|index| widest(&|row| row.counts[index].chars().count()));
+        let scale = scale(overview);
+        // Room for the largest numbers from the start, so that bars keep their length when numbers grow.
+        let largest = [
+            format!("{0}/{0} updated", overview.desired),
+            format!("{scale} ready"),
+            format!("{scale} available"),
+        ];
+        let counts = [0, 1, 2].map(|index| {
+            let text = widest(&|row| row.counts[index].chars().count());
+            text.max(largest[index].len())
+        });
         let counts_width: usize = counts.iter().map(|width| GAP + width).sum();
         let room = columns.saturating_sub(INDENT + label + GAP + GAP + counts_width);
         let image = widest(&|row| row.image.width());
         let image = image.min(room.saturating_sub(NARROWEST).max(NARROWEST));
-        let scale = scale(overview);
         Self {
             label,
             image,

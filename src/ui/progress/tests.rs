@@ -324,8 +324,6 @@ fn a_block_in_narrow_and_wide_terminals() {
       create web-7f9c (revision 2) with 1 pod: new template: at most 6 pods in total
       scale down r1 5→4: availability room 1: available 5, at least 4 must stay
       scale up r2 1→2: surge room 1: total 5 of at most 6
-      create 2 pods for r2
-      delete 1 pod of r1
       waiting: total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither
                side may move until 1 of 2 new pods is ready
     ");
@@ -336,8 +334,6 @@ fn a_block_in_narrow_and_wide_terminals() {
       create web-7f9c (revision 2) with 1 pod: new template: at most 6 pods in total
       scale down r1 5→4: availability room 1: available 5, at least 4 must stay
       scale up r2 1→2: surge room 1: total 5 of at most 6
-      create 2 pods for r2
-      delete 1 pod of r1
       waiting: total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither side may move until 1 of 2 new pods is ready
     ");
     insta::assert_snapshot!(drawn(40), @"
@@ -347,8 +343,6 @@ fn a_block_in_narrow_and_wide_terminals() {
       create web-7f9c (revision 2) with 1 p…
       scale down r1 5→4: availability room…
       scale up r2 1→2: surge room 1: total…
-      create 2 pods for r2
-      delete 1 pod of r1
       waiting: total 6 = 5 + maxSurge 1,
                available 4 = 5 −
                maxUnavailable 1: neither si…
@@ -364,8 +358,8 @@ fn a_block_in_colour() {
     \u{1b}[33m⠹\u{1b}[0m \u{1b}[1mweb\u{1b}[0m  RollingUpdate  total 6 ≤ 6, available 4 ≥ 4\u{1b}[2m  (5 replicas, surge 1, unavailable 1)\u{1b}[0m\u{1b}[2m  12s\u{1b}[0m
       \u{1b}[1mr2\u{1b}[0m  web:1.26  \u{1b}[33m░░░░░░░░░░░░\u{1b}[0m\u{1b}[2m··················\u{1b}[0m        2/5 updated  0 ready  0 available
       \u{1b}[1mr1\u{1b}[0m  web:1.25  ████████████████████████              4 old        4 ready  4 available
-      create 2 pods for r2
-      delete 1 pod of r1
+      scale down r1 5→4\u{1b}[2m: availability room 1: available 5, at least 4 must stay\u{1b}[0m
+      scale up r2 1→2\u{1b}[2m: surge room 1: total 5 of at most 6\u{1b}[0m
     \u{1b}[33m  waiting\u{1b}[0m: total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither side may move until
                1 of 2 new pods is ready
     ");
@@ -402,8 +396,6 @@ fn final_blocks() {
       create web-7f9c (revision 2) with 1 pod: new template: at most 6 pods in total
       scale down r1 5→4: availability room 1: available 5, at least 4 must stay
       scale up r2 1→2: surge room 1: total 5 of at most 6
-      create 2 pods for r2
-      delete 1 pod of r1
     ✓ complete: revision 2, 5 of 5 available  (6 steps, 30s)
     ");
 
@@ -423,8 +415,6 @@ fn final_blocks() {
       create web-7f9c (revision 2) with 1 pod: new template: at most 6 pods in total
       scale down r1 5→4: availability room 1: available 5, at least 4 must stay
       scale up r2 1→2: surge room 1: total 5 of at most 6
-      create 2 pods for r2
-      delete 1 pod of r1
       waiting: total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither
                side may move until 1 of 2 new pods is ready
     ✗ failed: ProgressDeadlineExceeded: ReplicaSet "web-7f9c" has timed out
@@ -550,13 +540,13 @@ fn a_few_deployments_share_the_terminal() {
     ⠹ web  RollingUpdate  total 6 ≤ 6, available 4 ≥ 4  12s
       r2  web:1.26  ░░░░░░░░············      2/5 updated  0 ready  0 available
       r1  web:1.25  ████████████████          4 old        4 ready  4 available
-      delete 1 pod of r1
+      scale up r2 1→2: surge room 1: total 5 of at most 6
       waiting: total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither
                side may move until 1 of 2 new pods is ready
     ⠹ api  RollingUpdate  total 6 ≤ 6, available 4 ≥ 4  12s
       r2  web:1.26  ░░░░░░░░············      2/5 updated  0 ready  0 available
       r1  web:1.25  ████████████████          4 old        4 ready  4 available
-      delete 1 pod of r1
+      scale up r2 1→2: surge room 1: total 5 of at most 6
       waiting: total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither
                side may move until 1 of 2 new pods is ready
     0 of 2 complete  12s
