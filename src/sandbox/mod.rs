@@ -6,6 +6,7 @@
 
 mod admission;
 mod body;
+pub mod decode;
 pub mod defaults;
 mod delete;
 mod encode;
