@@ -36,6 +36,19 @@ pub(crate) fn namespace_lifecycle(
     Err(ApiError::forbidden(target.kind, created, &why).with_causes(vec![cause]))
 }
 
+/// Namespaces that every cluster has stay.
+pub(crate) fn check_delete(target: &Target) -> Result<(), ApiError> {
+    match target.name.as_deref() {
+        Some(name @ ("default" | "kube-system" | "kube-public"))
+            if target.kind.kind == "Namespace" =>
+        {
+            let why = "this namespace may not be deleted";
+            Err(ApiError::forbidden(target.kind, name, why))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What the mutating plugins add to a new object.
 pub(crate) fn admit(kind: &Kind, object: &mut Value) {
     if kind.kind == "Pod" {

@@ -1,21 +1,23 @@
 //! Delete and deletecollection.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::encode::Encoder;
+use super::going::going;
 use super::kinds::Kind;
-use super::metadata;
 use super::object::Object;
-use super::query::DeleteOptions;
-use super::read;
+use super::query::{DeleteOptions, ListOptions};
 use super::reply::Reply;
 use super::request::ApiRequest;
 use super::route::Target;
+use super::selector::Filter;
 use super::server::State;
 use super::status::ApiError;
+use super::{admission, read};
 
 /// DELETE of one object.
 pub(crate) fn delete(
@@ -26,12 +28,41 @@ pub(crate) fn delete(
 ) -> Result<Reply, ApiError> {
     let options = delete_options(request)?;
     let deletion = delete_object(state, target, &options)?;
-    if deletion.is_gone && target.kind.kind != "Pod" {
+    if deletion.is_gone && !target.kind.returns_deleted {
         let status = deleted(target.kind, &deletion.object);
         return Ok(Reply::value(StatusCode::OK, &status));
     }
     let body = encoder.object(target.kind, &deletion.object)?;
     Ok(Reply::json(StatusCode::OK, body))
+}
+
+/// DELETE of a collection: answers with the objects as they were.
+pub(crate) fn delete_collection(
+    state: &mut State,
+    request: &ApiRequest,
+    target: &Target,
+    encoder: &Encoder,
+) -> Result<Reply, ApiError> {
+    let options = delete_options(request)?;
+    let list_options = ListOptions::parse(&request.query)?;
+    let reply = read::list(state, target, &list_options, encoder)?;
+    let filter = Filter::parse(
+        target.kind,
+        &list_options.label_selector,
+        &list_options.field_selector,
+    )?;
+    let namespace = target.namespace.as_deref();
+    let found: Vec<_> = state
+        .store
+        .list(target.kind.collection, namespace, Bound::Unbounded)
+        .filter(|object| filter.matches(object))
+        .cloned()
+        .collect();
+    for object in found {
+        check_preconditions(target.kind, &object, &options)?;
+        end(state, target.kind, &object, &options);
+    }
+    Ok(reply)
 }
 
 /// What a delete came to.
@@ -49,20 +80,29 @@ pub(crate) fn delete_object(
     target: &Target,
     options: &DeleteOptions,
 ) -> Result<Deletion, ApiError> {
+    admission::check_delete(target)?;
     let stored = read::find(&state.store, target)?.clone();
     check_preconditions(target.kind, &stored, options)?;
-    let (object, is_gone) = remove(state, target.kind, &stored, options);
-    Ok(Deletion { object, is_gone })
+    Ok(end(state, target.kind, &stored, options))
 }
 
-/// DELETE of a collection.
-pub(crate) fn delete_collection(
-    _state: &mut State,
-    _request: &ApiRequest,
-    _target: &Target,
-    _encoder: &Encoder,
-) -> Result<Reply, ApiError> {
-    Err(ApiError::method_not_allowed())
+/// Takes an object out of the store, or marks it as going.
+fn end(state: &mut State, kind: &Kind, stored: &Arc<Object>, options: &DeleteOptions) -> Deletion {
+    let old = stored.value(kind);
+    let (new, is_gone) = going(kind, &old, options, state.now());
+    let is_changed = new != old;
+    if options.is_dry_run() {
+        let object = Arc::new(Object::new(new, stored.resource_version()));
+        return Deletion { object, is_gone };
+    }
+    let mut object = stored.clone();
+    if is_changed {
+        object = state.store.put(kind.collection, new);
+    }
+    if is_gone && let Some(last) = state.store.remove(kind.collection, stored.key()) {
+        object = last;
+    }
+    Deletion { object, is_gone }
 }
 
 fn delete_options(request: &ApiRequest) -> Result<DeleteOptions, ApiError> {
@@ -109,32 +149,6 @@ fn check_preconditions(
         return Err(ApiError::failed_precondition(kind, stored.name(), &why));
     }
     Ok(())
-}
-
-/// Deletes or begins to; says whether the object is gone.
-fn remove(
-    state: &mut State,
-    kind: &Kind,
-    stored: &Arc<Object>,
-    options: &DeleteOptions,
-) -> (Arc<Object>, bool) {
-    let mut object = stored.value(kind);
-    let held = object["metadata"]["finalizers"]
-        .as_array()
-        .is_some_and(|finalizers| !finalizers.is_empty());
-    if options.is_dry_run() {
-        return (stored.clone(), !held);
-    }
-    if held {
-        if object["metadata"]["deletionTimestamp"].is_null() {
-            object["metadata"]["deletionTimestamp"] = metadata::time(state.now());
-            object["metadata"]["deletionGracePeriodSeconds"] = 0.into();
-            return (state.store.put(kind.collection, object), false);
-        }
-        return (stored.clone(), false);
-    }
-    let removed = state.store.remove(kind.collection, stored.key());
-    (removed.unwrap_or_else(|| stored.clone()), true)
 }
 
 /// The Status that a completed delete answers with.

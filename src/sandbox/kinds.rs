@@ -62,6 +62,8 @@ pub struct Kind {
     pub generation: Generation,
     /// Whether PUT creates a missing object.
     pub put_creates: bool,
+    /// Whether a completed delete answers with the object instead of a Status.
+    pub returns_deleted: bool,
     /// Which verbs the resource has.
     pub serves: Serves,
     /// Fields beside name and namespace that field selectors may name.

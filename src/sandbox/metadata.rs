@@ -149,13 +149,17 @@ pub(crate) fn prepare_for_update(new: &mut Value, old: &Value) {
 }
 
 /// Whether an object that is being deleted has nothing left to wait for.
-pub(crate) fn is_released(object: &Value) -> bool {
+pub(crate) fn is_released(kind: &Kind, object: &Value) -> bool {
     let metadata = &object["metadata"];
+    let holds_content = kind.kind == "Namespace"
+        && object["spec"]["finalizers"]
+            .as_array()
+            .is_some_and(|finalizers| !finalizers.is_empty());
     let held = metadata["finalizers"]
         .as_array()
         .is_some_and(|finalizers| !finalizers.is_empty());
     let grace = metadata["deletionGracePeriodSeconds"]
         .as_i64()
         .unwrap_or_default();
-    metadata["deletionTimestamp"].is_string() && !held && grace == 0
+    metadata["deletionTimestamp"].is_string() && !held && !holds_content && grace == 0
 }

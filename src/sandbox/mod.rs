@@ -11,6 +11,7 @@ pub mod defaults;
 mod delete;
 mod encode;
 pub mod field_error;
+mod going;
 mod handle;
 mod json;
 pub mod kinds;

@@ -18,6 +18,7 @@ pub struct Object {
     key: ObjectKey,
     uid: Box<str>,
     resource_version: u64,
+    is_terminating: bool,
     labels: Box<[(Box<str>, Box<str>)]>,
     json: Bytes,
 }
@@ -50,6 +51,7 @@ impl Object {
             key: ObjectKey::new(text("namespace"), text("name")),
             uid: text("uid").into(),
             resource_version,
+            is_terminating: value["metadata"]["deletionTimestamp"].is_string(),
             labels: labels.unwrap_or_default(),
             json: Bytes::from(value.to_string()),
         }
@@ -78,6 +80,11 @@ impl Object {
     /// The resourceVersion, as the number it is.
     pub fn resource_version(&self) -> u64 {
         self.resource_version
+    }
+
+    /// Whether it has a `deletionTimestamp`.
+    pub fn is_terminating(&self) -> bool {
+        self.is_terminating
     }
 
     /// The value of a label.

@@ -74,9 +74,17 @@ impl ApiError {
         )
     }
 
-    /// 409, the name is taken.
-    pub fn already_exists(kind: &Kind, name: &str) -> Self {
-        let message = format!("{} {name:?} already exists", kind.qualified_resource());
+    /// 409, the name is taken, perhaps by an object that is going.
+    pub fn already_exists(kind: &Kind, name: &str, is_going: bool) -> Self {
+        let prefix = if is_going {
+            "object is being deleted: "
+        } else {
+            ""
+        };
+        let message = format!(
+            "{prefix}{} {name:?} already exists",
+            kind.qualified_resource()
+        );
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message).with_details(
             name,
             kind.group(),

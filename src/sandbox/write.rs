@@ -177,7 +177,9 @@ fn claim_name(state: &mut State, kind: &Kind, object: &mut Value) -> Result<Obje
         };
         key.name = name;
     }
-    Err(ApiError::already_exists(kind, &key.name))
+    let taken = state.store.get(kind.collection, &key);
+    let is_going = taken.is_some_and(|object| object.is_terminating());
+    Err(ApiError::already_exists(kind, &key.name, is_going))
 }
 
 /// Changes a stored object: `change` gets its present state and gives the one asked for.
@@ -213,10 +215,10 @@ pub(crate) fn store_change(
     if context.options.dry_run {
         return Ok(Arc::new(Object::new(new, stored.resource_version())));
     }
-    if metadata::is_released(&new) {
-        state.store.put(kind.collection, new);
-        let removed = state.store.remove(kind.collection, stored.key());
-        return removed.ok_or_else(|| ApiError::not_found(kind, stored.name()));
+    if metadata::is_released(kind, &new) {
+        // The last finalizer is gone: the object goes without being stored once more.
+        state.store.remove(kind.collection, stored.key());
+        return Ok(Arc::new(Object::new(new, stored.resource_version())));
     }
     Ok(state.store.put(kind.collection, new))
 }

@@ -92,6 +92,7 @@ const fn kind(api_version: &'static str, kind: &'static str, plural: &'static st
         subresources: &[],
         generation: Generation::Never,
         put_creates: false,
+        returns_deleted: false,
         serves: Serves::Everything,
         fields: &[],
         collection: plural,
@@ -145,6 +146,13 @@ impl Kind {
         }
     }
 
+    const fn returns_deleted(self) -> Self {
+        Self {
+            returns_deleted: true,
+            ..self
+        }
+    }
+
     const fn create_only(self) -> Self {
         Self {
             serves: Serves::CreateOnly,
@@ -167,6 +175,7 @@ pub static KINDS: &[Kind] = &[
         serves: Serves::SingleDeletes,
         subresources: &[sub("finalize", &["update"]), STATUS],
         ..kind("v1", "Namespace", "namespaces")
+            .returns_deleted()
             .fields(&["status.phase"])
             .short(&["ns"])
             .cluster_scoped()
@@ -183,29 +192,36 @@ pub static KINDS: &[Kind] = &[
             STATUS,
         ]),
     kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+        .returns_deleted()
         .short(&["pvc"])
         .subs(WITH_STATUS),
     kind("v1", "PersistentVolume", "persistentvolumes")
+        .returns_deleted()
         .short(&["pv"])
         .cluster_scoped()
         .subs(WITH_STATUS),
     kind("v1", "Pod", "pods")
+        .returns_deleted()
         .short(&["po"])
         .in_all()
         .spec_generation()
         .subs(POD_SUBRESOURCES)
         .fields(POD_FIELDS),
-    kind("v1", "PodTemplate", "podtemplates").spec_generation(),
+    kind("v1", "PodTemplate", "podtemplates")
+        .returns_deleted()
+        .spec_generation(),
     kind("v1", "ReplicationController", "replicationcontrollers")
         .short(&["rc"])
         .in_all()
         .spec_generation()
         .subs(WITH_SCALE),
     kind("v1", "ResourceQuota", "resourcequotas")
+        .returns_deleted()
         .short(&["quota"])
         .subs(WITH_STATUS),
     kind("v1", "Secret", "secrets").fields(&["type"]),
     kind("v1", "ServiceAccount", "serviceaccounts")
+        .returns_deleted()
         .short(&["sa"])
         .subs(&[Subresource {
             group_version: Some(("authentication.k8s.io", "v1")),
@@ -213,6 +229,7 @@ pub static KINDS: &[Kind] = &[
             ..sub("token", &["create"])
         }]),
     kind("v1", "Service", "services")
+        .returns_deleted()
         .fields(&["spec.clusterIP", "spec.type"])
         .short(&["svc"])
         .in_all()
