@@ -5,6 +5,7 @@
 //! is in the table of `kinds`, in `defaults` and in `validation`. An API server must not know the controllers.
 
 mod admission;
+pub mod apply;
 mod body;
 pub mod decode;
 pub mod defaults;
@@ -15,6 +16,7 @@ mod going;
 mod handle;
 mod json;
 pub mod kinds;
+pub mod managed_fields;
 mod metadata;
 mod negotiate;
 mod object;

@@ -1,6 +1,6 @@
 //! Rules of the kinds for what a write may touch: status apart from spec, and what raises the generation.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::kinds::{Generation, Kind};
 
@@ -13,11 +13,27 @@ fn has_status(kind: &Kind) -> bool {
 pub(crate) fn prepare_for_create(kind: &Kind, object: &mut Value) {
     if let (true, Some(object)) = (has_status(kind), object.as_object_mut()) {
         object.remove("status");
-        if kind.kind == "Pod" {
-            let mut status = Map::new();
-            status.insert("phase".to_owned(), "Pending".into());
-            object.insert("status".to_owned(), status.into());
-        }
+        let phase = match kind.kind {
+            "Pod" | "PersistentVolumeClaim" | "PersistentVolume" => "Pending",
+            "Namespace" => "Active",
+            _ => return,
+        };
+        let mut status = Map::new();
+        status.insert("phase".to_owned(), phase.into());
+        object.insert("status".to_owned(), status.into());
+    }
+    if kind.kind == "Namespace" {
+        add_kubernetes_finalizer(object);
+    }
+}
+
+/// A namespace is not gone before its contents are.
+fn add_kubernetes_finalizer(namespace: &mut Value) {
+    let finalizers = &mut namespace["spec"]["finalizers"];
+    match finalizers.as_array_mut() {
+        Some(list) if list.iter().any(|one| one == "kubernetes") => {}
+        Some(list) => list.push("kubernetes".into()),
+        None => *finalizers = json!(["kubernetes"]),
     }
 }
 

@@ -18,6 +18,8 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
+use serde_json::Value;
+
 pub use equality::{canonical, semantically_equal};
 pub use round_trip::round_trip;
 
@@ -76,6 +78,13 @@ pub struct Field {
     pub default: Option<&'static str>,
 }
 
+impl Field {
+    /// What an absent key of a list's element stands for, as JSON.
+    pub fn default_value(&self) -> Option<Value> {
+        self.default.map(Value::from)
+    }
+}
+
 /// What a field, an element of a list or a value of a map holds.
 #[derive(Debug)]
 pub enum Shape {
@@ -107,6 +116,17 @@ pub enum Shape {
     List(Box<Shape>),
     /// A map from strings.
     Map(Box<Shape>),
+}
+
+impl Shape {
+    /// How server-side apply divides a value of this shape where a field does not say otherwise.
+    pub fn ownership(&self) -> &'static Ownership {
+        match self {
+            Self::Struct(ty) if !ty.is_atomic => &Ownership::Granular,
+            Self::Map(_) => &Ownership::Granular,
+            _ => &Ownership::Atomic,
+        }
+    }
 }
 
 /// How a strategic merge patch changes a field.
