@@ -31,6 +31,26 @@ pub enum ExitCode {
     Interrupted = 130,
 }
 
+impl ExitCode {
+    /// Every code with its meaning, as help and the README give it.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::Done, "done"),
+        (Self::Error, "something went wrong"),
+        (Self::Usage, "the command line or a file is wrong"),
+        (Self::RolloutFailed, "the rollout failed"),
+        (Self::TimedOut, "time ran out"),
+        (Self::Undone, "the rollout failed and was undone"),
+        (Self::Running, "still running"),
+        (Self::Held, "paused, or held at a stage"),
+        (Self::NothingMatched, "nothing matched"),
+        (
+            Self::Overtaken,
+            "another revision overtook the one that was followed",
+        ),
+        (Self::Interrupted, "interrupted"),
+    ];
+}
+
 impl From<ExitCode> for process::ExitCode {
     fn from(code: ExitCode) -> Self {
         Self::from(code as u8)

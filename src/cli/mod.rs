@@ -34,6 +34,7 @@ use report::Report;
     bin_name = "kubectl rs",
     version,
     about = "Deployments and ReplicaSets, reconciled and explained from the client",
+    after_long_help = exit_codes(),
     arg_required_else_help = true,
     subcommand_required = true
 )]
@@ -56,6 +57,12 @@ pub enum Command {
     Sync(Box<sync::SyncArgs>),
     /// Print the version
     Version(version::VersionArgs),
+}
+
+/// The table of exit codes, for the end of `--help`.
+fn exit_codes() -> String {
+    let rows = ExitCode::ALL.map(|(code, meaning)| format!("  {:>3}  {meaning}", code as u8));
+    format!("Exit codes:\n{}", rows.join("\n"))
 }
 
 /// Runs the command line `args` (the program's name first) and says what to end with.

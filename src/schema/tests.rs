@@ -1,3 +1,5 @@
+//! Equality, canonical form and round trips of the API's types.
+
 use serde_json::{Value, json};
 
 use super::{

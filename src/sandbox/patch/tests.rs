@@ -1,3 +1,5 @@
+//! Patches, compared with what the API server makes of them.
+
 use k8s_openapi::DeepMerge;
 use k8s_openapi::api::core::v1::{
     Container, ContainerPort, EnvVar, PodSpec, ResourceRequirements, Volume, VolumeMount,

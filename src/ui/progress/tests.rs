@@ -1,3 +1,5 @@
+//! Progress, live and in lines.
+
 use super::block::{self, Look};
 use super::frame;
 use super::*;

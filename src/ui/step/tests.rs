@@ -1,3 +1,5 @@
+//! Steps in words.
+
 use std::collections::BTreeMap;
 
 use super::super::scene::{self, NEW, OLD};

@@ -1,3 +1,5 @@
+//! Which pods go first.
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::SignedDuration;
 

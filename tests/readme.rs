@@ -1,0 +1,44 @@
+//! The README is held to what it says: its exit codes, and the marks by which the gate finds them.
+
+use kubectl_rs::error::ExitCode;
+
+fn readme() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    std::fs::read_to_string(path).expect("a README")
+}
+
+/// The lines inside ```sh blocks that are commands.
+fn commands(text: &str) -> Vec<&str> {
+    let blocks = text.split("```sh\n").skip(1);
+    let blocks = blocks.map(|rest| rest.split("```").next().unwrap_or_default());
+    let lines = blocks.flat_map(str::lines);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect()
+}
+
+#[test]
+fn exit_codes_are_those_of_the_program() {
+    let readme = readme();
+    let (_, section) = readme.split_once("## Exit codes").expect("the section");
+    let rows: Vec<_> = section
+        .lines()
+        .skip_while(|line| !line.starts_with("|---"))
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    let expected = ExitCode::ALL.map(|(code, meaning)| format!("| {} | {meaning} |", code as u8));
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn the_gate_runs_what_the_readme_says() {
+    let readme = readme();
+    for name in ["main", "test"] {
+        let (_, rest) = readme
+            .split_once(&format!("<!-- ci:{name} -->\n"))
+            .expect("a mark");
+        let (marked, _) = rest.split_once("<!-- ci:end -->").expect("its end");
+        assert_eq!(commands(marked).len(), 1, "{name}");
+    }
+}
