@@ -19,6 +19,7 @@ const MAY_IMPORT: [(&str, &[&str]); 11] = [
             "kubelet",
             "controller::api",
             "controller::keys",
+            "controller::label_selector",
             "schema",
             "clock",
         ],
@@ -127,8 +128,7 @@ fn files(below: &str, extensions: &[&str]) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> String {
-    fs::read_to_string(repository().join(path))
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    fs::read_to_string(repository().join(path)).expect("a text file of the repository")
 }
 
 fn sources() -> Vec<Source> {

@@ -1,5 +1,7 @@
-//! The README is held to what it says: its exit codes, and the marks by which the gate finds them.
+//! The README is held to what it says: its exit codes, its commands, and the marks by which the gate finds them.
 
+use clap::Parser as _;
+use kubectl_rs::cli::Cli;
 use kubectl_rs::error::ExitCode;
 
 fn readme() -> String {
@@ -7,7 +9,7 @@ fn readme() -> String {
     std::fs::read_to_string(path).expect("a README")
 }
 
-/// The lines inside ```sh blocks that are commands.
+/// The lines inside `sh` blocks that are commands.
 fn commands(text: &str) -> Vec<&str> {
     let blocks = text.split("```sh\n").skip(1);
     let blocks = blocks.map(|rest| rest.split("```").next().unwrap_or_default());
@@ -29,6 +31,26 @@ fn exit_codes_are_those_of_the_program() {
         .collect();
     let expected = ExitCode::ALL.map(|(code, meaning)| format!("| {} | {meaning} |", code as u8));
     assert_eq!(rows, expected);
+}
+
+#[test]
+fn every_command_in_it_is_one_that_the_program_takes() {
+    let readme = readme();
+    let mut seen = 0;
+    for command in commands(&readme) {
+        let words = command
+            .strip_prefix("kubectl rs ")
+            .or_else(|| command.strip_prefix("cargo run -- "));
+        let Some(words) = words else {
+            assert_eq!(command, "cargo test", "a command of no known kind");
+            continue;
+        };
+        seen += 1;
+        let words = std::iter::once("kubectl-rs").chain(words.split(' '));
+        let parsed = Cli::try_parse_from(words);
+        assert!(parsed.is_ok(), "{command}\n{}", parsed.unwrap_err());
+    }
+    assert!(seen > 0, "the README shows no command");
 }
 
 #[test]

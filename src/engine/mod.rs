@@ -4,6 +4,7 @@
 //! lets the core plan, sends the steps batch by batch, and puts the answers into the store. All that happens is told
 //! as [`event::EngineEvent`]s. The engine decides nothing about rollouts: the core does.
 
+mod absorb;
 pub mod apply;
 pub mod error;
 pub mod event;

@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use crate::clock::Clock;
 use crate::controller::action::{Action, Applied, Kind, Outcome, Refusal, RefusalReason, Step};
-use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet};
+use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::plan::{End, Plan, Requeue};
 use crate::controller::why::WaitingOn;
 
@@ -390,37 +390,4 @@ fn needs_live_owner(batch: &[Step]) -> bool {
             Action::AdoptReplicaSet { .. } | Action::AdoptPod { .. }
         )
     })
-}
-
-impl Context {
-    /// Puts an effect into the store; returns it when it was news.
-    pub fn absorb(&self, effect: &Effect) -> Option<Effect> {
-        let mut store = self.store();
-        match effect {
-            Effect::None => None,
-            Effect::Deployment(object) => store
-                .deployments
-                .apply(Arc::clone(object))
-                .map(|_| Effect::Deployment(Arc::clone(object))),
-            Effect::ReplicaSet(object) => store
-                .replica_sets
-                .apply(Arc::clone(object))
-                .map(|_| Effect::ReplicaSet(Arc::clone(object))),
-            Effect::Pod(object) => store
-                .pods
-                .apply(Arc::clone(object))
-                .map(|_| Effect::Pod(Arc::clone(object))),
-            Effect::Gone { kind, key, uid } => remove(&mut store, *kind, key, uid),
-        }
-    }
-}
-
-/// Removes an object and says what it last was, so that its owner can be found.
-fn remove(store: &mut Store, kind: Kind, key: &ObjectKey, uid: &str) -> Option<Effect> {
-    let last: Effect = match kind {
-        Kind::Deployment => Effect::Deployment(store.deployments.remove(key, uid)?.before?),
-        Kind::ReplicaSet => Effect::ReplicaSet(store.replica_sets.remove(key, uid)?.before?),
-        Kind::Pod => Effect::Pod(Arc::<Pod>::clone(&store.pods.remove(key, uid)?.before?)),
-    };
-    Some(last)
 }

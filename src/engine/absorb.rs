@@ -1,0 +1,43 @@
+//! Answers and changes into the store: an effect is news or it is not.
+
+use std::sync::Arc;
+
+use crate::controller::action::Kind;
+use crate::controller::api::{ObjectKey, Pod};
+
+use super::apply::Effect;
+use super::pass::Context;
+use super::store::Store;
+
+impl Context {
+    /// Puts an effect into the store; returns it when it was news.
+    pub fn absorb(&self, effect: &Effect) -> Option<Effect> {
+        let mut store = self.store();
+        match effect {
+            Effect::None => None,
+            Effect::Deployment(object) => store
+                .deployments
+                .apply(Arc::clone(object))
+                .map(|_| Effect::Deployment(Arc::clone(object))),
+            Effect::ReplicaSet(object) => store
+                .replica_sets
+                .apply(Arc::clone(object))
+                .map(|_| Effect::ReplicaSet(Arc::clone(object))),
+            Effect::Pod(object) => store
+                .pods
+                .apply(Arc::clone(object))
+                .map(|_| Effect::Pod(Arc::clone(object))),
+            Effect::Gone { kind, key, uid } => remove(&mut store, *kind, key, uid),
+        }
+    }
+}
+
+/// Removes an object and says what it last was, so that its owner can be found.
+fn remove(store: &mut Store, kind: Kind, key: &ObjectKey, uid: &str) -> Option<Effect> {
+    let last: Effect = match kind {
+        Kind::Deployment => Effect::Deployment(store.deployments.remove(key, uid)?.before?),
+        Kind::ReplicaSet => Effect::ReplicaSet(store.replica_sets.remove(key, uid)?.before?),
+        Kind::Pod => Effect::Pod(Arc::<Pod>::clone(&store.pods.remove(key, uid)?.before?)),
+    };
+    Some(last)
+}
