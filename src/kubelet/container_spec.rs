@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::config::EnvSource;
-use super::probe::Probe;
+use super::probe::{HttpGet, Probe};
 use crate::controller::api::null_as_default;
 use crate::schema::quantity::Quantity;
 
@@ -83,18 +83,35 @@ pub struct EnvVar {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Lifecycle {
+    /// Runs right after the start.
+    #[serde(deserialize_with = "null_as_default")]
+    pub post_start: Hook,
     /// Runs before SIGTERM.
     #[serde(deserialize_with = "null_as_default")]
-    pub pre_stop: PreStop,
+    pub pre_stop: Hook,
 }
 
-/// A preStop hook; only one that sleeps takes time here.
+/// A hook. None is really run: one that sleeps takes its time, one that fails is quoted.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct PreStop {
-    /// How it sleeps.
+#[serde(rename_all = "camelCase", default)]
+pub struct Hook {
+    /// Runs a command.
+    #[serde(deserialize_with = "null_as_default")]
+    pub exec: Command,
+    /// Asks over HTTP.
+    pub http_get: Option<HttpGet>,
+    /// Sleeps.
     #[serde(deserialize_with = "null_as_default")]
     pub sleep: Sleep,
+}
+
+/// What a hook runs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Command {
+    /// The command and its arguments.
+    #[serde(deserialize_with = "null_as_default")]
+    pub command: Vec<String>,
 }
 
 /// A pause.

@@ -98,17 +98,21 @@ impl Probe {
         SignedDuration::from_secs(self.period_seconds.max(1))
     }
 
-    /// The first try at a container that started at `start`, not before `from`.
-    pub(super) fn first_try(&self, start: Timestamp, from: Timestamp) -> Timestamp {
-        let first = start + SignedDuration::from_secs(self.initial_delay_seconds.max(0));
-        if from <= first {
-            return first;
+    /// How long after the container's start no try counts.
+    pub(super) fn initial_delay(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.initial_delay_seconds.max(0))
+    }
+
+    /// The first tick of the probe that is not before `earliest`, when `tick` is one.
+    pub(super) fn first_try(&self, tick: Timestamp, earliest: Timestamp) -> Timestamp {
+        if earliest <= tick {
+            return tick;
         }
-        let period = self.period();
-        let late = from.duration_since(first);
-        // Rounded up: the next try, not the last one.
-        let missed = (late.as_nanos() - 1) / period.as_nanos() + 1;
-        first + period.saturating_mul(i32::try_from(missed).unwrap_or(i32::MAX))
+        let period = self.period().as_nanos();
+        let ticks = (earliest.duration_since(tick).as_nanos() - 1) / period + 1;
+        tick + self
+            .period()
+            .saturating_mul(i32::try_from(ticks).unwrap_or(i32::MAX))
     }
 
     /// What a failed try prints. A server that is not up refuses; one that is up says it is not well.

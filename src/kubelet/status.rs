@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 /// What the kubelet has to say of a pod. Two equal ones are worth one write.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodStatus {
+    /// The generation of the pod that it is about; 0 where the server has none.
+    pub observed_generation: i64,
     /// `Pending`, `Running`, `Succeeded` or `Failed`.
     pub phase: &'static str,
     /// Why the pod as a whole failed; empty otherwise.
@@ -120,11 +122,11 @@ impl PodStatus {
         self.condition("Ready").is_some_and(|ready| ready.holds)
     }
 
-    /// Writes the status into a pod's JSON, leaving what others keep there: their conditions (which stand first) and
+    /// Writes it into a pod's `status`, leaving what others keep there: their conditions (which stand first) and
     /// fields that the kubelet doesn't write. A condition whose status stays keeps its transition time.
-    pub fn write_into(&self, pod: &mut Value, now: Timestamp) {
-        let generation = pod["metadata"]["generation"].as_i64();
-        let Some(status) = status_of(pod) else {
+    pub fn write_into(&self, status: &mut Value, now: Timestamp) {
+        let generation = self.observed_generation;
+        let Some(status) = as_map(status) else {
             return;
         };
         let before = match status.remove("conditions") {
@@ -132,9 +134,11 @@ impl PodStatus {
             _ => Vec::new(),
         };
         let conditions = merge_conditions(before, &self.conditions, generation, now);
-        status.insert("conditions".to_owned(), Value::Array(conditions));
+        if !conditions.is_empty() {
+            status.insert("conditions".to_owned(), Value::Array(conditions));
+        }
         status.insert("phase".to_owned(), self.phase.into());
-        if let Some(generation) = generation {
+        if generation > 0 {
             status.insert("observedGeneration".to_owned(), generation.into());
         }
         set_text(status, "reason", self.reason);
@@ -149,59 +153,68 @@ impl PodStatus {
     }
 }
 
-/// Writes one condition into a pod's JSON, as the scheduler does. Returns whether anything changed.
-pub fn set_condition(pod: &mut Value, condition: &PodCondition, now: Timestamp) -> bool {
-    let generation = pod["metadata"]["generation"].as_i64();
-    let Some(status) = status_of(pod) else {
-        return false;
+/// Writes one condition into a pod's `status`, as the scheduler does.
+pub fn set_condition(
+    status: &mut Value,
+    condition: &PodCondition,
+    generation: i64,
+    now: Timestamp,
+) {
+    let Some(status) = as_map(status) else {
+        return;
     };
     let before = match status.get("conditions") {
         Some(Value::Array(conditions)) => conditions.clone(),
         _ => Vec::new(),
     };
     let written = condition_json(condition, &before, generation, now);
-    let mut after = before.clone();
+    let mut after = before;
     match after.iter_mut().find(|old| old["type"] == condition.type_) {
         Some(old) => *old = written,
         None => after.push(written),
     }
-    let changed = after != before;
     status.insert("conditions".to_owned(), Value::Array(after));
-    changed
 }
 
-fn status_of(pod: &mut Value) -> Option<&mut Map<String, Value>> {
-    let status = pod.as_object_mut()?.entry("status").or_insert(Value::Null);
+fn as_map(status: &mut Value) -> Option<&mut Map<String, Value>> {
     if status.is_null() {
         *status = Value::Object(Map::new());
     }
     status.as_object_mut()
 }
 
+/// The conditions that the kubelet keeps; one that it does not write goes.
+const KUBELETS: [&str; 5] = [
+    "PodReadyToStartContainers",
+    "Initialized",
+    "Ready",
+    "ContainersReady",
+    "PodScheduled",
+];
+
 fn merge_conditions(
     before: Vec<Value>,
     ours: &[PodCondition],
-    generation: Option<i64>,
+    generation: i64,
     now: Timestamp,
 ) -> Vec<Value> {
     let written: Vec<Value> = ours
         .iter()
         .map(|condition| condition_json(condition, &before, generation, now))
         .collect();
-    let is_ours = |old: &Value| ours.iter().any(|condition| old["type"] == condition.type_);
-    let (scheduled, mut merged): (Vec<_>, Vec<_>) = before
-        .into_iter()
-        .filter(|old| !is_ours(old))
-        .partition(|old| old["type"] == "PodScheduled");
+    let is_ours = |old: &Value| {
+        let type_ = old["type"].as_str().unwrap_or_default();
+        KUBELETS.contains(&type_) || ours.iter().any(|condition| condition.type_ == type_)
+    };
+    let mut merged: Vec<Value> = before.into_iter().filter(|old| !is_ours(old)).collect();
     merged.extend(written);
-    merged.extend(scheduled);
     merged
 }
 
 fn condition_json(
     condition: &PodCondition,
     before: &[Value],
-    generation: Option<i64>,
+    generation: i64,
     now: Timestamp,
 ) -> Value {
     let status = if condition.holds { "True" } else { "False" };
@@ -217,7 +230,7 @@ fn condition_json(
         "lastProbeTime": null,
         "lastTransitionTime": since.unwrap_or_else(|| json!(Time(now))),
     });
-    if let Some(generation) = generation {
+    if generation > 0 {
         json["observedGeneration"] = generation.into();
     }
     if !condition.reason.is_empty() {

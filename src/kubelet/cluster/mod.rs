@@ -31,12 +31,14 @@ pub enum Write {
         /// Which node.
         node: String,
     },
-    /// Write one condition of a pod, and leave the rest of its status alone.
+    /// Write one condition of a pod ([`set_condition`](super::set_condition)), and leave the rest of its status alone.
     Condition {
         /// Which pod.
         pod: PodRef,
         /// The condition.
         condition: PodCondition,
+        /// The generation of the pod that it is about.
+        generation: i64,
     },
     /// Write a pod's status ([`PodStatus::write_into`]).
     Status {
@@ -313,7 +315,9 @@ impl Cluster {
         let status = run.status();
         let due = run.next_due();
         let ended = run.has_ended();
-        if entry.written.as_ref() != Some(&status) {
+        if let Some(status) = status
+            && entry.written.as_ref() != Some(&status)
+        {
             let node = entry.node.as_ref();
             if let Some(node) = node.and_then(|node| self.nodes.get_mut(node)) {
                 node.images.extend(run.new_images(&node.images));

@@ -157,6 +157,7 @@ impl Cluster {
                 reason: "Unschedulable",
                 message: message.clone(),
             },
+            generation: entry.meta.generation,
         });
         let action = ("FailedScheduling", "Scheduling");
         self.tell_scheduled(key, EventType::Warning, action, message, now);

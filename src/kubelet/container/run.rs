@@ -39,7 +39,7 @@ impl Container {
             exit: planned.map_or(Exit::error(0), |(_, exit)| exit),
         };
         if let Some(probe) = probe_of(ProbeKind::Startup, ctx.spec, &self.behaviour) {
-            self.startup = Some(Probing::starting_at(probe.first_try(since, since)));
+            self.startup = Some(ticking(probe, ctx.bound, since, since));
         } else {
             self.come_up(ctx, since);
         }
@@ -77,19 +77,22 @@ impl Container {
         Some((asked.unwrap_or(DEFAULT_RUN), exit))
     }
 
-    /// The container has started for good: from now on the other two probes count.
+    /// The container has started for good: from now on the other two probes count. The first try for readiness comes
+    /// with the start; liveness keeps the rhythm that it has had since the pod was bound.
     fn come_up(&mut self, ctx: &Context, since: Timestamp) {
         self.started = true;
-        let begins = |probe: &Probe| Probing::starting_at(probe.first_try(since, ctx.at));
         match probe_of(ProbeKind::Readiness, ctx.spec, &self.behaviour) {
-            Some(probe) => self.readiness = Some(begins(probe)),
+            Some(probe) => {
+                let first = probe.first_try(ctx.at, since + probe.initial_delay());
+                self.readiness = Some(Probing::starting_at(first));
+            }
             // An init container is ready when it is done.
             None => self.ready = self.role != Role::Init,
         }
         if self.behaviour.fails == Some(Failure::LivenessProbe)
             && let Some(probe) = probe_of(ProbeKind::Liveness, ctx.spec, &self.behaviour)
         {
-            self.liveness = Some(begins(probe));
+            self.liveness = Some(ticking(probe, ctx.bound, since, ctx.at));
         }
     }
 
@@ -211,16 +214,17 @@ impl Container {
         }
     }
 
-    /// The sync that killed the container starts it again at once if the pause since the exit *before* is over;
-    /// otherwise the pause is counted from this exit, and shows.
+    /// The sync that killed the container does not see this exit yet, only the one before: if the pause since then is
+    /// over it starts the container again at once; otherwise the pause is counted from this exit, and shows.
     fn restart_killed(&mut self, ctx: &mut Context, previous: Option<Timestamp>) {
         let pause = self.next_pause();
-        let over = previous.is_none_or(|end| ctx.at.duration_since(end) >= pause);
-        if self.rung == 0 || over {
-            self.rung += 1;
-            self.restart(ctx);
-        } else {
-            self.back_off(ctx, SignedDuration::ZERO);
+        match previous {
+            None => self.restart(ctx),
+            Some(end) if ctx.at.duration_since(end) >= pause => {
+                self.rung += 1;
+                self.restart(ctx);
+            }
+            Some(_) => self.back_off(ctx, SignedDuration::ZERO),
         }
     }
 
@@ -288,6 +292,13 @@ impl Container {
         }
         self.try_to_start(ctx);
     }
+}
+
+/// A probe that has ticked since `bound`, at a container that started at `since`, after `now`.
+fn ticking(probe: &Probe, bound: Timestamp, since: Timestamp, now: Timestamp) -> Probing {
+    let later = now + SignedDuration::from_nanos(1);
+    let earliest = later.max(since + probe.initial_delay());
+    Probing::starting_at(probe.first_try(bound, earliest))
 }
 
 fn failure_of(kind: ProbeKind) -> Failure {

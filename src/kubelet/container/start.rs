@@ -245,15 +245,23 @@ impl Container {
     }
 
     fn fail_post_start(&mut self, ctx: &mut Context) {
-        let said = self
-            .behaviour
-            .message
-            .as_deref()
-            .unwrap_or("hook exited with 1");
+        let hook = &ctx.spec.lifecycle.post_start;
+        let (what, default) = match &hook.http_get {
+            Some(http) => (
+                format!("HTTP lifecycle hook ({})", http.path),
+                "connect: connection refused".to_owned(),
+            ),
+            None => {
+                let command = hook.exec.command.join(" ");
+                let said = format!("command '{command}' exited with 1: , message: \"\"");
+                (format!("Exec lifecycle hook ([{command}])"), said)
+            }
+        };
         let message = format!(
-            "Exec lifecycle hook ([]) for Container {:?} in Pod {:?} failed - error: {said}, message: \"\"",
+            "{what} for Container {:?} in Pod {:?} failed - error: {}",
             ctx.spec.name,
-            ctx.pod_text()
+            ctx.pod_text(),
+            self.behaviour.message.as_ref().unwrap_or(&default)
         );
         ctx.event(self.role, Normal, "Started", "Container started".to_owned());
         let failed = "PostStartHook failed".to_owned();

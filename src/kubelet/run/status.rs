@@ -7,10 +7,15 @@ use crate::kubelet::container_spec::RestartPolicy;
 use crate::kubelet::status::{PodCondition, PodStatus};
 
 impl PodRun {
-    /// What the kubelet writes now.
-    pub fn status(&self) -> PodStatus {
+    /// What the kubelet writes now; `None` while it has not made up its mind whether to take the pod.
+    pub fn status(&self) -> Option<PodStatus> {
+        let rejected = self.failed.as_ref().is_some_and(|failed| !failed.admitted);
+        if matches!(self.setup, Setup::Rejected { .. }) && !rejected {
+            return None;
+        }
         let phase = self.phase();
         let mut status = PodStatus {
+            observed_generation: self.pod.metadata.generation,
             phase,
             start_time: Some(self.bound),
             ..PodStatus::default()
@@ -18,9 +23,9 @@ impl PodRun {
         if let Some(failed) = &self.failed {
             status.reason = failed.reason;
             status.message.clone_from(&failed.message);
-            if !failed.admitted {
-                return status;
-            }
+        }
+        if rejected {
+            return Some(status);
         }
         let sandbox = matches!(self.setup, Setup::Ready { shown: true });
         status.host_ip.clone_from(&self.place.host_ip);
@@ -38,7 +43,7 @@ impl PodRun {
         status.init_containers = all.by_ref().take(init).collect();
         status.containers = all.collect();
         status.containers.sort_by(|a, b| a.name.cmp(&b.name));
-        status
+        Some(status)
     }
 
     fn phase(&self) -> &'static str {
@@ -107,6 +112,7 @@ impl PodRun {
         };
         conditions.push(self.ready(&containers_ready));
         conditions.push(containers_ready);
+        conditions.push(condition("PodScheduled", true, "", String::new()));
         conditions
     }
 

@@ -36,6 +36,7 @@ fn a_deleted_pod_goes_within_a_second() {
      0.000s web-1: Pending
      0.000s web-1: Pending web=ContainerCreating
      1.410s web-1: Running ready web=running+
+    10.000s web-1: Running ready web=running+
     10.644s web-1: Failed web=Error(143)
     10.644s web-1: gone
     ");
@@ -58,6 +59,7 @@ fn an_application_that_ignores_sigterm_is_killed_when_its_grace_ends() {
      0.000s web-1: Pending
      0.000s web-1: Pending web=ContainerCreating
      1.410s web-1: Running ready web=running+
+    10.000s web-1: Running ready web=running+
     40.000s web-1: Failed web=Error(137)
     40.000s web-1: gone
     ");
@@ -69,9 +71,10 @@ fn a_pod_that_never_terminates_stays() {
     world.delete("web-1", 30);
     world.run_out();
     insta::assert_snapshot!(world.history(), @r"
-    0.000s web-1: Pending
-    0.000s web-1: Pending web=ContainerCreating
-    1.410s web-1: Running ready web=running+
+     0.000s web-1: Pending
+     0.000s web-1: Pending web=ContainerCreating
+     1.410s web-1: Running ready web=running+
+    10.000s web-1: Running ready web=running+
     ");
     insta::assert_snapshot!(world.events(), @r#"
     Normal Scheduled x1 Successfully assigned shop/web-1 to node-1

@@ -1,4 +1,5 @@
 //! Lives of simulated pods, from creation to rest, with exact instants.
 
 mod lives;
+mod recorded;
 mod world;

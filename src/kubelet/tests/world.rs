@@ -21,6 +21,8 @@ pub(super) struct World {
     pub(super) events: BTreeMap<String, Value>,
     pub(super) objects: Objects,
     pub(super) writes: usize,
+    /// Every status that a pod had.
+    pub(super) seen: BTreeMap<String, Vec<Value>>,
     start: Timestamp,
     now: Timestamp,
     history: Vec<String>,
@@ -65,6 +67,14 @@ impl World {
     }
 
     pub(super) fn with_rules(rules: Rules) -> Self {
+        Self::of(rules, 3)
+    }
+
+    pub(super) fn with_nodes(nodes: u32) -> Self {
+        Self::of(Rules::default(), nodes)
+    }
+
+    fn of(rules: Rules, nodes: u32) -> Self {
         let start = START.parse().expect("an instant");
         let mut world = Self {
             cluster: Cluster::new(rules),
@@ -72,11 +82,12 @@ impl World {
             events: BTreeMap::new(),
             objects: Objects::default(),
             writes: 0,
+            seen: BTreeMap::new(),
             start,
             now: start,
             history: Vec::new(),
         };
-        for number in 1..=3 {
+        for number in 1..=nodes {
             world.put_node(&NodeShape::default().node(number, start));
         }
         world
@@ -168,11 +179,15 @@ impl World {
                 });
                 pod["status"]["conditions"] = json!([bound]);
             }),
-            Write::Condition { pod, condition } => self.change(&pod.key.name, &pod.uid, |pod| {
-                set_condition(pod, &condition, now);
+            Write::Condition {
+                pod,
+                condition,
+                generation,
+            } => self.change(&pod.key.name, &pod.uid, |pod| {
+                set_condition(&mut pod["status"], &condition, generation, now);
             }),
             Write::Status { pod, status } => self.change(&pod.key.name, &pod.uid, |pod| {
-                status.write_into(pod, now);
+                status.write_into(&mut pod["status"], now);
             }),
             Write::Remove { pod } => {
                 let finalizers = &self.pods[&pod.key.name]["metadata"]["finalizers"];
@@ -218,6 +233,8 @@ impl World {
     fn note(&mut self, name: &str) {
         let line = format!("{} {name}: {}", self.clock(), summary(&self.pods[name]));
         self.history.push(line);
+        let seen = self.seen.entry(name.to_owned()).or_default();
+        seen.push(self.pods[name]["status"].clone());
     }
 
     /// What was written since the last call: a line for each write of a pod.
