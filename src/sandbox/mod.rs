@@ -6,6 +6,7 @@
 
 mod admission;
 pub mod apply;
+mod binding;
 mod body;
 pub mod decode;
 pub mod defaults;
@@ -19,6 +20,7 @@ pub mod kinds;
 pub mod managed_fields;
 mod metadata;
 mod negotiate;
+mod nodes;
 mod object;
 pub mod patch;
 mod query;
@@ -39,6 +41,7 @@ mod watch;
 mod write;
 
 pub use handle::Changes;
+pub use nodes::{NodeOptions, Nodes};
 pub use object::Object;
 pub use reply::ApiBody;
 pub use service::ApiService;

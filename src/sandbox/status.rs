@@ -103,6 +103,12 @@ impl ApiError {
         )
     }
 
+    /// 409, a pod can't be bound.
+    pub fn unbindable(pod: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on pods/binding {pod:?}: {why}");
+        Self::new(StatusCode::CONFLICT, "Conflict", message).with_details(pod, "", "pods/binding")
+    }
+
     /// 409, a precondition of a delete does not hold.
     pub fn failed_precondition(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!(

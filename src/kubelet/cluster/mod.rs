@@ -7,7 +7,7 @@
 mod schedule;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -174,6 +174,19 @@ impl Cluster {
         if let Some(mut entry) = self.pods.remove(key) {
             self.release(&mut entry, now);
         }
+    }
+
+    /// Forgets all pods but these: for a driver that missed changes and lists anew.
+    pub fn retain_pods(&mut self, alive: &HashSet<ObjectKey>, now: Timestamp) {
+        let gone = self.pods.keys().filter(|key| !alive.contains(key));
+        for key in gone.cloned().collect::<Vec<_>>() {
+            self.pod_deleted(&key, now);
+        }
+    }
+
+    /// Forgets all nodes but these.
+    pub fn retain_nodes(&mut self, alive: &HashSet<&str>) {
+        self.nodes.retain(|name, _| alive.contains(name.as_str()));
     }
 
     /// When [`Cluster::advance`] has something to do next; `None`: when something changes.

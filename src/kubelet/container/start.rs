@@ -246,16 +246,13 @@ impl Container {
 
     fn fail_post_start(&mut self, ctx: &mut Context) {
         let hook = &ctx.spec.lifecycle.post_start;
-        let (what, default) = match &hook.http_get {
-            Some(http) => (
-                format!("HTTP lifecycle hook ({})", http.path),
-                "connect: connection refused".to_owned(),
-            ),
-            None => {
-                let command = hook.exec.command.join(" ");
-                let said = format!("command '{command}' exited with 1: , message: \"\"");
-                (format!("Exec lifecycle hook ([{command}])"), said)
-            }
+        let (what, default) = if let Some(http) = &hook.http_get {
+            let refused = "connect: connection refused".to_owned();
+            (format!("HTTP lifecycle hook ({})", http.path), refused)
+        } else {
+            let command = hook.exec.command.join(" ");
+            let said = format!("command '{command}' exited with 1: , message: \"\"");
+            (format!("Exec lifecycle hook ([{command}])"), said)
         };
         let message = format!(
             "{what} for Container {:?} in Pod {:?} failed - error: {}",

@@ -105,7 +105,7 @@ impl Case {
         );
         let name = pod["metadata"]["name"].as_str().expect("a name").to_owned();
         let mut world = World::with_nodes(1);
-        warm_up(&mut world, self.has_image(&recorded));
+        warm_up(&mut world, has_image(&recorded));
         world.put(pod);
         world.run_until(self.until);
         let what = format!("{} {}", self.file, self.variant);
@@ -120,15 +120,6 @@ impl Case {
             expect(&format!("{what} {}", stage["stage"]), &status, &seen, false);
         }
         self.check_events(&what, &recorded, &world, &name);
-    }
-
-    /// Most recordings were made with the image on the node.
-    fn has_image(&self, recorded: &Value) -> bool {
-        let events = recorded["events"].as_array();
-        !events
-            .into_iter()
-            .flatten()
-            .any(|event| event["reason"] == "Pulling")
     }
 
     fn check_events(&self, what: &str, recorded: &Value, world: &World, name: &str) {
@@ -154,6 +145,15 @@ impl Case {
             assert!(surplus.is_empty(), "{what}: not recorded: {surplus:#?}");
         }
     }
+}
+
+/// Most recordings were made with the image on the node.
+fn has_image(recorded: &Value) -> bool {
+    let events = recorded["events"].as_array();
+    !events
+        .into_iter()
+        .flatten()
+        .any(|event| event["reason"] == "Pulling")
 }
 
 /// A pod that runs the image on the node beforehand.

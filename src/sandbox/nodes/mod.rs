@@ -1,0 +1,309 @@
+//! The cluster's simulated nodes: drives the simulation of scheduler and kubelets (`kubelet`) on the store.
+//!
+//! One task hears of pods and nodes, sleeps until the simulation has something to do, and performs its writes the
+//! way requests are performed. What is decided is decided in `kubelet`; nothing here looks into a pod.
+
+use std::sync::Arc;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Map, Value};
+use tokio::task::JoinHandle;
+use tokio::time::{Duration, sleep};
+
+use super::status::ApiError;
+use super::store::Change;
+use super::{Changes, Object, Sandbox, binding};
+use crate::controller::api::ObjectKey;
+use crate::kubelet::{
+    AllPresent, Cluster, ConfigKind, EventWrite, Lookup, NodeShape, PodRef, References, Rules,
+    Write, set_condition,
+};
+
+/// The longest sleep; a timer that is further away is looked at again then.
+const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What the simulated nodes are like, and their pods.
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// How many nodes there are.
+    pub count: u32,
+    /// What each of them has.
+    pub shape: NodeShape,
+    /// How containers behave whose pods do not say.
+    pub rules: Rules,
+    /// Whether a pod fails that refers to a ConfigMap or Secret that is not there. Switch it off where only
+    /// workloads are loaded and what they refer to is left out.
+    pub check_references: bool,
+}
+
+impl Default for NodeOptions {
+    fn default() -> Self {
+        Self {
+            count: 3,
+            shape: NodeShape::default(),
+            rules: Rules::default(),
+            check_references: true,
+        }
+    }
+}
+
+/// Running nodes. They stop when this is dropped: pods stay as they are.
+#[derive(Debug)]
+#[must_use = "the nodes stop when this is dropped"]
+pub struct Nodes {
+    task: JoinHandle<()>,
+}
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Sandbox {
+    /// Registers simulated nodes and starts what binds and runs pods on them. It needs a tokio runtime around it.
+    ///
+    /// # Errors
+    /// When a node of the same name is there already.
+    pub fn start_nodes(&self, options: NodeOptions) -> Result<Nodes, ApiError> {
+        let kubelet = self.as_manager("kubelet");
+        for number in 1..=options.count {
+            let mut node = options.shape.node(number, self.now());
+            let status = node["status"].take();
+            let created = kubelet.create("nodes", "", node)?;
+            kubelet.update_status("nodes", "", created.name(), |written| *written = status)?;
+        }
+        let driver = Driver::new(self, options.rules, options.check_references)?;
+        Ok(Nodes {
+            task: tokio::spawn(driver.run()),
+        })
+    }
+
+    fn now(&self) -> Timestamp {
+        self.server.lock().now()
+    }
+}
+
+struct Driver {
+    sandbox: Sandbox,
+    kubelet: Sandbox,
+    scheduler: Sandbox,
+    cluster: Cluster,
+    pods: Changes,
+    nodes: Changes,
+    check_references: bool,
+}
+
+impl Driver {
+    fn new(sandbox: &Sandbox, rules: Rules, check_references: bool) -> Result<Self, ApiError> {
+        let (nodes, node_changes) = sandbox.subscribe("nodes")?;
+        let (pods, pod_changes) = sandbox.subscribe("pods")?;
+        let mut driver = Self {
+            sandbox: sandbox.clone(),
+            kubelet: sandbox.as_manager("kubelet"),
+            scheduler: sandbox.as_manager("kube-scheduler"),
+            cluster: Cluster::new(rules),
+            pods: pod_changes,
+            nodes: node_changes,
+            check_references,
+        };
+        driver.take_in(&nodes, &pods);
+        Ok(driver)
+    }
+
+    async fn run(mut self) {
+        loop {
+            self.act();
+            let wait = self.next_wait();
+            tokio::select! {
+                biased;
+                changes = self.nodes.next() => match changes {
+                    Some(changes) => changes.iter().for_each(|change| self.node_changed(change)),
+                    None => if self.list_again().is_err() { return },
+                },
+                changes = self.pods.next() => match changes {
+                    Some(changes) => changes.iter().for_each(|change| self.pod_changed(change)),
+                    None => if self.list_again().is_err() { return },
+                },
+                () = sleep(wait.unwrap_or_default()), if wait.is_some() => {}
+            }
+        }
+    }
+
+    fn next_wait(&self) -> Option<Duration> {
+        let due = self.cluster.next_due()?;
+        let wait = due.duration_since(self.sandbox.now());
+        Some(
+            Duration::try_from(wait)
+                .unwrap_or_default()
+                .min(LONGEST_SLEEP),
+        )
+    }
+
+    /// Changes were missed: what is there now is as good as what was missed.
+    fn list_again(&mut self) -> Result<(), ApiError> {
+        let (nodes, node_changes) = self.sandbox.subscribe("nodes")?;
+        let (pods, pod_changes) = self.sandbox.subscribe("pods")?;
+        (self.nodes, self.pods) = (node_changes, pod_changes);
+        let now = self.sandbox.now();
+        let alive = pods.iter().map(|pod| pod.key().clone()).collect();
+        self.cluster.retain_pods(&alive, now);
+        let alive = nodes.iter().map(|node| node.name()).collect();
+        self.cluster.retain_nodes(&alive);
+        self.take_in(&nodes, &pods);
+        Ok(())
+    }
+
+    fn take_in(&mut self, nodes: &[Arc<Object>], pods: &[Arc<Object>]) {
+        for node in nodes {
+            self.node_applied(node);
+        }
+        for pod in pods {
+            self.pod_applied(pod);
+        }
+    }
+
+    fn node_changed(&mut self, change: &Change) {
+        match (&change.after, &change.before) {
+            (Some(node), _) => self.node_applied(node),
+            (None, Some(node)) => self.cluster.node_deleted(node.name()),
+            (None, None) => {}
+        }
+    }
+
+    fn pod_changed(&mut self, change: &Change) {
+        match (&change.after, &change.before) {
+            (Some(pod), _) => self.pod_applied(pod),
+            (None, Some(pod)) => {
+                let now = self.sandbox.now();
+                self.cluster.pod_deleted(pod.key(), now);
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn node_applied(&mut self, node: &Object) {
+        match node.decode() {
+            Ok(view) => self.cluster.node_applied(view, self.sandbox.now()),
+            Err(error) => tracing::warn!(node = node.name(), %error, "unreadable node"),
+        }
+    }
+
+    fn pod_applied(&mut self, pod: &Object) {
+        match pod.decode() {
+            Ok(view) => self.cluster.pod_applied(view, self.sandbox.now()),
+            Err(error) => tracing::warn!(pod = %pod.key(), %error, "unreadable pod"),
+        }
+    }
+
+    fn act(&mut self) {
+        let now = self.sandbox.now();
+        let stored = StoredReferences(&self.sandbox);
+        let references: &dyn References = if self.check_references {
+            &stored
+        } else {
+            &AllPresent
+        };
+        for write in self.cluster.advance(references, now) {
+            if let Err(error) = self.perform(&write, now) {
+                // Somebody else was faster; the watch brings what they did.
+                tracing::debug!(?write, %error, "write refused");
+            }
+        }
+    }
+
+    fn perform(&self, write: &Write, now: Timestamp) -> Result<(), ApiError> {
+        match write {
+            Write::Bind { pod, node } => {
+                let mut state = self.sandbox.server.lock();
+                binding::bind(&mut state, &pod.key, Some(&pod.uid), node)?;
+            }
+            Write::Condition {
+                pod,
+                condition,
+                generation,
+            } => self.write_status(&self.scheduler, pod, |status| {
+                set_condition(status, condition, *generation, now);
+            })?,
+            Write::Status { pod, status } => {
+                self.write_status(&self.kubelet, pod, |written| {
+                    status.write_into(written, now);
+                })?;
+            }
+            Write::Remove { pod } => {
+                if self.is_current(pod) {
+                    let ObjectKey { namespace, name } = &pod.key;
+                    self.kubelet.delete("pods", namespace, name, Some(0))?;
+                }
+            }
+            Write::Event { namespace, event } => self.write_event(namespace, event)?,
+        }
+        Ok(())
+    }
+
+    fn write_status(
+        &self,
+        writer: &Sandbox,
+        pod: &PodRef,
+        change: impl FnOnce(&mut Value),
+    ) -> Result<(), ApiError> {
+        if self.is_current(pod) {
+            let ObjectKey { namespace, name } = &pod.key;
+            writer.update_status("pods", namespace, name, change)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the stored pod is this one and not a namesake.
+    fn is_current(&self, pod: &PodRef) -> bool {
+        let ObjectKey { namespace, name } = &pod.key;
+        let stored = self.sandbox.get("pods", namespace, name);
+        stored.is_some_and(|stored| stored.uid() == pod.uid)
+    }
+
+    fn write_event(&self, namespace: &str, event: &EventWrite) -> Result<(), ApiError> {
+        if !event.exists {
+            self.kubelet
+                .create("events", namespace, event.object.clone())?;
+            return Ok(());
+        }
+        self.kubelet
+            .update("events", namespace, &event.name, |stored| {
+                let fields = event.object.as_object().into_iter().flatten();
+                for (field, value) in fields.filter(|(field, _)| *field != "metadata") {
+                    stored[field] = value.clone();
+                }
+            })?;
+        Ok(())
+    }
+}
+
+/// The ConfigMaps and Secrets in the store.
+struct StoredReferences<'a>(&'a Sandbox);
+
+impl References for StoredReferences<'_> {
+    fn look_up(&self, kind: ConfigKind, namespace: &str, name: &str, key: Option<&str>) -> Lookup {
+        let plural = match kind {
+            ConfigKind::ConfigMap => "configmaps",
+            ConfigKind::Secret => "secrets",
+        };
+        let Some(object) = self.0.get(plural, namespace, name) else {
+            return Lookup::NoObject;
+        };
+        match key {
+            Some(key) if !has_key(&object, key) => Lookup::NoKey,
+            _ => Lookup::Found,
+        }
+    }
+}
+
+fn has_key(object: &Arc<Object>, key: &str) -> bool {
+    let content: Map<String, Value> = object.decode().unwrap_or_default();
+    let mut data = ["data", "binaryData"]
+        .into_iter()
+        .filter_map(|field| content.get(field));
+    data.any(|data| data.get(key).is_some())
+}
+
+#[cfg(test)]
+mod tests;
