@@ -1,6 +1,5 @@
 //! Sets of fields: what a manager owns, what changed between two objects.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
@@ -10,7 +9,8 @@ use super::path::PathElement;
 /// A set of field paths. A field and what is below it are independent: either may be in the set without the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
-    nodes: BTreeMap<PathElement, Node>,
+    /// Sorted by step.
+    nodes: Vec<(PathElement, Node)>,
 }
 
 /// What the set holds at and below one step. Never both empty and no member.
@@ -35,9 +35,27 @@ impl FieldSet {
     /// Adds what is at and below one step.
     pub fn attach(&mut self, step: PathElement, is_member: bool, below: Self) {
         let node = Node { is_member, below };
-        if !node.is_empty() {
-            self.nodes.insert(step, node);
+        if node.is_empty() {
+            return;
         }
+        match self.place(&step) {
+            Ok(place) => self.nodes[place].1 = node,
+            Err(place) => self.nodes.insert(place, (step, node)),
+        }
+    }
+
+    /// Where a step is, or where it would be.
+    fn place(&self, step: &PathElement) -> Result<usize, usize> {
+        // Sets are mostly built in order.
+        match self.nodes.last() {
+            Some((last, _)) if last < step => Err(self.nodes.len()),
+            _ => self.nodes.binary_search_by(|(other, _)| other.cmp(step)),
+        }
+    }
+
+    fn node(&self, step: &PathElement) -> Option<&Node> {
+        let place = self.place(step).ok()?;
+        self.nodes.get(place).map(|(_, node)| node)
     }
 
     /// The set that holds one path of field names.
@@ -55,12 +73,12 @@ impl FieldSet {
 
     /// Whether the field at this step is in the set.
     pub fn has(&self, step: &PathElement) -> bool {
-        self.nodes.get(step).is_some_and(|node| node.is_member)
+        self.node(step).is_some_and(|node| node.is_member)
     }
 
     /// What the set holds below a step, if anything.
     pub fn below(&self, step: &PathElement) -> Option<&Self> {
-        let node = self.nodes.get(step)?;
+        let node = self.node(step)?;
         (!node.below.is_empty()).then_some(&node.below)
     }
 
@@ -78,10 +96,18 @@ impl FieldSet {
     /// Fields of either.
     #[must_use]
     pub fn union(mut self, other: Self) -> Self {
+        if self.is_empty() {
+            return other;
+        }
         for (step, theirs) in other.nodes {
-            let node = self.nodes.entry(step).or_default();
-            node.is_member |= theirs.is_member;
-            node.below = std::mem::take(&mut node.below).union(theirs.below);
+            match self.place(&step) {
+                Ok(place) => {
+                    let node = &mut self.nodes[place].1;
+                    node.is_member |= theirs.is_member;
+                    node.below = std::mem::take(&mut node.below).union(theirs.below);
+                }
+                Err(place) => self.nodes.insert(place, (step, theirs)),
+            }
         }
         self
     }
@@ -91,7 +117,7 @@ impl FieldSet {
     pub fn intersection(&self, other: &Self) -> Self {
         let mut both = Self::default();
         for (step, node) in &self.nodes {
-            if let Some(theirs) = other.nodes.get(step) {
+            if let Some(theirs) = other.node(step) {
                 let is_member = node.is_member && theirs.is_member;
                 both.attach(
                     step.clone(),
@@ -117,8 +143,8 @@ impl FieldSet {
         if other.is_empty() {
             return;
         }
-        self.nodes.retain(|step, node| {
-            let Some(theirs) = other.nodes.get(step) else {
+        self.nodes.retain_mut(|(step, node)| {
+            let Some(theirs) = other.node(step) else {
                 return true;
             };
             if theirs.is_member {
