@@ -1,17 +1,12 @@
 //! Which cluster a command works on: the kubeconfig's, or one inside this process (`--embedded`).
 
-use std::collections::BTreeSet;
-
 use clap::{Args, ValueEnum};
 use kube::Client;
-use serde_json::{Value, json};
 
+use super::embedded::Embedded;
 use super::kube_flags::KubeFlags;
 use crate::clock::Clock;
 use crate::error::Failure;
-use crate::manifest::Object;
-use crate::sandbox::kinds;
-use crate::sandbox::{Sandbox, SandboxOptions};
 
 /// Which cluster.
 #[derive(Clone, Debug, Default, Args)]
@@ -56,7 +51,8 @@ pub struct Cluster {
     pub clock: Clock,
     /// The namespace to work in.
     pub namespace: String,
-    sandbox: Option<Sandbox>,
+    /// What is behind the client when the cluster is inside this process.
+    pub(super) embedded: Option<Embedded>,
 }
 
 impl ClusterFlags {
@@ -65,15 +61,25 @@ impl ClusterFlags {
     /// # Errors
     /// What keeps from connecting, in kubectl's words; files that can't be loaded.
     pub async fn open(&self, kube: &KubeFlags) -> Result<Cluster, Failure> {
-        if self.embedded.is_some() {
-            return Ok(embedded(kube.namespace_or_default()));
+        if let Some(files) = &self.embedded {
+            return Self::open_embedded(files, kube.namespace_or_default());
         }
         let connection = kube.connect().await?;
         Ok(Cluster {
             client: connection.client,
             clock: Clock::system(),
             namespace: connection.namespace,
-            sandbox: None,
+            embedded: None,
+        })
+    }
+
+    fn open_embedded(files: &[String], namespace: &str) -> Result<Cluster, Failure> {
+        let embedded = Embedded::start(files, namespace)?;
+        Ok(Cluster {
+            client: embedded.client(),
+            clock: embedded.clock(),
+            namespace: namespace.to_owned(),
+            embedded: Some(embedded),
         })
     }
 
@@ -89,91 +95,5 @@ impl ClusterFlags {
         }
         Err(Failure::usage("sync acts on a cluster only when told to: two controllers on one Deployment create surplus pods")
             .hint("--controller=client, if no kube-controller-manager runs there; or --embedded"))
-    }
-}
-
-impl Cluster {
-    /// Puts into an embedded cluster what the objects of a set of manifests rely on: the kinds that it knows, and the
-    /// namespaces that are named. Another cluster is left as it is. Returns which of the objects were put there.
-    ///
-    /// # Errors
-    /// An object that the embedded cluster refuses.
-    pub fn prepare<'a>(
-        &self,
-        others: &'a [Object],
-        namespaces: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<&'a Object>, Failure> {
-        let Some(sandbox) = &self.sandbox else {
-            return Ok(Vec::new());
-        };
-        let named = others.iter().map(Object::namespace).chain(namespaces);
-        let mut namespaces: BTreeSet<&str> = named.filter(|name| !name.is_empty()).collect();
-        namespaces.insert(&self.namespace);
-        for object in others.iter().filter(|object| object.kind() == "Namespace") {
-            namespaces.remove(object.name());
-        }
-        let mut loaded = Vec::new();
-        // Namespaces first, whatever their place in the file.
-        let (spaces, rest): (Vec<_>, Vec<_>) = others
-            .iter()
-            .partition(|object| object.kind() == "Namespace");
-        for name in namespaces {
-            if sandbox.get("namespaces", "", name).is_none() {
-                load(
-                    sandbox,
-                    "namespaces",
-                    "",
-                    json!({ "metadata": { "name": name } }),
-                )?;
-            }
-        }
-        for object in spaces.into_iter().chain(rest) {
-            if self.load_object(sandbox, object)? {
-                loaded.push(object);
-            }
-        }
-        Ok(loaded)
-    }
-
-    fn load_object(&self, sandbox: &Sandbox, object: &Object) -> Result<bool, Failure> {
-        let Some(kind) = kinds::of_object(object.api_version(), object.kind()) else {
-            return Ok(false);
-        };
-        let namespace = match (kind.namespaced, object.namespace()) {
-            (false, _) => "",
-            (true, "") => &self.namespace,
-            (true, own) => own,
-        };
-        if sandbox.get(kind.plural, namespace, object.name()).is_none() {
-            load(sandbox, kind.plural, namespace, object.json.clone())?;
-        }
-        Ok(true)
-    }
-}
-
-fn load(sandbox: &Sandbox, plural: &str, namespace: &str, object: Value) -> Result<(), Failure> {
-    let name = object["metadata"]["name"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    sandbox
-        .create(plural, namespace, object)
-        .map(|_| ())
-        .map_err(|error| {
-            Failure::error(format!(
-                "the embedded cluster refused {plural}/{name}: {}",
-                error.message
-            ))
-        })
-}
-
-fn embedded(namespace: &str) -> Cluster {
-    let clock = Clock::system();
-    let sandbox = Sandbox::new(SandboxOptions::new(clock));
-    Cluster {
-        client: sandbox.client(),
-        clock,
-        namespace: namespace.to_owned(),
-        sandbox: Some(sandbox),
     }
 }

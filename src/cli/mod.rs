@@ -7,6 +7,7 @@
 pub mod cluster;
 pub mod connection;
 pub mod duration;
+mod embedded;
 pub mod kube_flags;
 mod kubeconfig;
 pub mod logging;

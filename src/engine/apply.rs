@@ -29,7 +29,7 @@ pub struct Answer {
 }
 
 /// What a write changed in the cluster, as its answer shows it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Effect {
     /// Nothing that the store keeps.
     None,

@@ -8,6 +8,7 @@ use crate::controller::action::{Kind, Step};
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
 
+use super::apply::Effect;
 use super::store::Item;
 
 /// Whether writes are sent.
@@ -166,6 +167,8 @@ pub struct Options {
     pub goal: Goal,
     /// Whether to write.
     pub dry_run: DryRun,
+    /// Objects to plan with as if the server had them like this: what a dry run of their apply answered.
+    pub presets: Vec<Effect>,
     /// Where to stop early.
     pub until: Option<Stage>,
     /// How long in all.
@@ -183,24 +186,11 @@ impl Options {
             scope,
             goal,
             dry_run: DryRun::None,
+            presets: Vec::new(),
             until: None,
             timeout: None,
             gate: None,
             workers: 8,
         }
-    }
-}
-
-impl std::fmt::Debug for Options {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("scope", &self.scope)
-            .field("goal", &self.goal)
-            .field("dry_run", &self.dry_run)
-            .field("until", &self.until)
-            .field("timeout", &self.timeout)
-            .field("gate", &self.gate.is_some())
-            .field("workers", &self.workers)
-            .finish()
     }
 }

@@ -136,6 +136,10 @@ impl Engine {
             for effect in feed::list_once(&self.client, &self.options.scope).await? {
                 self.absorb(&effect);
             }
+            for preset in std::mem::take(&mut self.options.presets) {
+                self.context.store().preset(&preset);
+                self.trigger(&preset);
+            }
             let mut feed = stream::select_all(Vec::new());
             feed.push(stream::pending().boxed());
             return Ok(feed);

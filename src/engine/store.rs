@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::controller::action::Kind;
 use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet};
 
+use super::apply::Effect;
 use super::kind::SlimKind;
 
 /// All objects in view.
@@ -47,6 +48,16 @@ impl<T> Default for Table<T> {
 pub type Identity = (ObjectKey, String, String);
 
 impl Store {
+    /// Puts an object in place of whatever version is known.
+    pub fn preset(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Deployment(object) => self.deployments.replace(Arc::clone(object)),
+            Effect::ReplicaSet(object) => self.replica_sets.replace(Arc::clone(object)),
+            Effect::Pod(object) => self.pods.replace(Arc::clone(object)),
+            Effect::None | Effect::Gone { .. } => {}
+        }
+    }
+
     /// Which objects of a kind are known, in one namespace or in all.
     pub fn identities(&self, kind: Kind, namespace: Option<&str>) -> Vec<Identity> {
         match kind {
@@ -120,6 +131,15 @@ impl<T: SlimKind> Table<T> {
             before,
             after: Some(object),
         })
+    }
+
+    fn replace(&mut self, object: Arc<T>) {
+        let key = object.meta().key();
+        if let Some(known) = self.by_key.get(&key).cloned() {
+            self.unlink(&known);
+        }
+        self.link(&key, &object);
+        self.by_key.insert(key, object);
     }
 
     /// Forgets an object for good: a late answer does not bring it back.

@@ -44,7 +44,7 @@ pub enum SubmitError {
 /// How to apply.
 #[derive(Clone, Copy, Debug)]
 pub struct SubmitOptions {
-    /// Whether the server should only pretend. Not for [`DryRun::Client`]: then nothing is submitted.
+    /// Whether the server should only pretend. There is no dry run of an apply without it.
     pub dry_run: DryRun,
     /// Take fields over from other managers.
     pub force_conflicts: bool,
@@ -62,7 +62,7 @@ pub async fn submit(
 ) -> Result<(Submitted, Value), SubmitError> {
     let before = version(client, item.kind, &item.key).await?;
     let params = PatchParams {
-        dry_run: options.dry_run == DryRun::Server,
+        dry_run: options.dry_run != DryRun::None,
         force: options.force_conflicts,
         field_manager: Some(FIELD_MANAGER.to_owned()),
         ..PatchParams::default()

@@ -110,6 +110,11 @@ impl Sandbox {
         ApiService::new(self.server.clone())
     }
 
+    /// Goes on with another clock; no object's times change.
+    pub fn set_clock(&self, clock: Clock) {
+        self.server.lock().clock = clock;
+    }
+
     /// Forgets all history, as a compaction of etcd does: older watches, pages and lists of the past expire.
     pub fn compact(&self) {
         self.server.lock().store.compact();

@@ -29,7 +29,7 @@ async fn a_replica_set_that_stands_alone_gets_its_pods() {
     );
     let summary = world.run(Options::new(everything(), Goal::AtRest)).await;
     let pods = world.sandbox.list("pods", Some("default"));
-    assert_eq!(pods.len(), 3, "{:#?}", world.events.lock());
+    assert_eq!(pods.len(), 3, "{:#?}", world.events());
     assert!(pods.iter().all(|pod| pod.name().starts_with("web-")));
     assert_eq!(summary.ends.len(), 1);
     let end = summary.ends.values().next().cloned().flatten();

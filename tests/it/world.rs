@@ -4,17 +4,20 @@ use std::sync::{Arc, Mutex};
 
 use k8s_openapi::jiff::Timestamp;
 use kubectl_rs::clock::Clock;
+use kubectl_rs::controller::why::WaitingOn;
 use kubectl_rs::engine::event::EngineEvent;
+use kubectl_rs::engine::event::Happening;
 use kubectl_rs::engine::options::Options;
 use kubectl_rs::engine::run::{Engine, Summary};
-use kubectl_rs::sandbox::{Sandbox, SandboxOptions};
+use kubectl_rs::sandbox::{NodeOptions, Nodes, Sandbox, SandboxOptions};
 use serde_json::Value;
 
 /// A cluster and what the engine told about it.
 pub(crate) struct World {
     pub(crate) sandbox: Sandbox,
     pub(crate) clock: Clock,
-    pub(crate) events: Arc<Mutex<Vec<EngineEvent>>>,
+    events: Arc<Mutex<Vec<EngineEvent>>>,
+    _nodes: Option<Nodes>,
 }
 
 impl World {
@@ -27,7 +30,48 @@ impl World {
             sandbox,
             clock,
             events: Arc::default(),
+            _nodes: None,
         }
+    }
+
+    /// A cluster with simulated nodes.
+    pub(crate) fn with_nodes() -> Self {
+        let world = Self::new();
+        let nodes = world
+            .sandbox
+            .start_nodes(NodeOptions::default())
+            .expect("no nodes are there yet");
+        Self {
+            _nodes: Some(nodes),
+            ..world
+        }
+    }
+
+    /// All that the engine told.
+    pub(crate) fn events(&self) -> Vec<EngineEvent> {
+        self.events.lock().expect("no panic").clone()
+    }
+
+    /// What the engine said last that it waits for.
+    pub(crate) fn last_waiting(&self) -> Vec<WaitingOn> {
+        let waiting = self
+            .events()
+            .into_iter()
+            .rev()
+            .find_map(|event| match event.what {
+                Happening::Waiting(waiting) => Some(waiting),
+                _ => None,
+            });
+        waiting.unwrap_or_default()
+    }
+
+    /// Objects of namespace `default`.
+    pub(crate) fn objects(&self, plural: &str) -> Vec<Value> {
+        let objects = self.sandbox.list(plural, Some("default"));
+        objects
+            .iter()
+            .map(|object| object.decode().expect("JSON"))
+            .collect()
     }
 
     /// Runs the engine to its goal.

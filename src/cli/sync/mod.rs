@@ -3,20 +3,26 @@
 mod args;
 mod ask;
 mod outcome;
+mod planned;
 mod submit;
 mod view;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
+use args::DryRunMode;
 pub(super) use args::SyncArgs;
 
 use super::cluster::Cluster;
 use super::kube_flags::KubeFlags;
 use super::output::OutputFormat;
 use super::selection::{self, Selection, Targets};
-use crate::controller::api::ObjectKey;
+use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
+use crate::engine::apply::Effect;
 use crate::engine::options::{DryRun, Options, Scope, Which};
 use crate::engine::run::Engine;
 use crate::engine::store::Item;
@@ -56,48 +62,57 @@ impl SyncArgs {
         self.cluster.must_act()?;
         let cluster = self.cluster.open(kube).await?;
         let manifests = manifests(&selection, kube, &cluster.namespace)?;
-        if let Some(manifests) = &manifests {
-            self.submit(manifests, &cluster, &printer).await?;
-        }
+        let presets = match &manifests {
+            Some(manifests) => self.submit(manifests, &cluster, &printer).await?,
+            None => Vec::new(),
+        };
         let scope = scope(&selection, manifests.as_ref(), &cluster.namespace)?;
         let view = View::new(&self, format, &printer);
         let engine = Engine::new(
             cluster.client.clone(),
             cluster.clock,
-            self.options(scope, &view),
+            self.options(scope, presets, &view),
             view.sink(),
         );
         let summary = engine.run(signal).await;
-        view.finish()?;
+        let board = view.finish()?;
         let summary = summary?;
-        outcome::print(&summary, &cluster, &printer, format).await?;
+        if self.dry_run == DryRunMode::None || format > OutputFormat::Wide {
+            outcome::print(&summary, &board, &cluster, &printer, format).await?;
+        }
         Ok(outcome::exit_code(&summary)?)
     }
 
+    /// Applies what the files hold. In a dry run it comes back as it would be, since the server does not have it.
     async fn submit(
         &self,
         manifests: &Manifests,
         cluster: &Cluster,
         printer: &Printer,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<Effect>, Failure> {
         let namespaces = manifests
             .ours
             .iter()
             .map(|(item, _)| item.key.namespace.as_str());
-        let loaded = cluster.prepare(&manifests.others, namespaces)?;
-        manifests.name_others(&loaded, printer);
+        let given = match &cluster.embedded {
+            Some(embedded) => embedded.give(&manifests.others, namespaces, &cluster.namespace)?,
+            None => Vec::new(),
+        };
+        manifests.name_others(&given, printer);
         let options = SubmitOptions {
             dry_run: self.dry_run.into(),
             force_conflicts: self.force_conflicts,
         };
-        if options.dry_run != DryRun::Client {
-            manifests.submit(&cluster.client, printer, options).await?;
+        let applied = manifests.submit(&cluster.client, printer, options).await?;
+        if options.dry_run == DryRun::None {
+            return Ok(Vec::new());
         }
-        Ok(())
+        applied.iter().map(as_preset).collect()
     }
 
-    fn options(&self, scope: Scope, view: &View) -> Options {
+    fn options(&self, scope: Scope, presets: Vec<Effect>, view: &View) -> Options {
         Options {
+            presets,
             dry_run: self.dry_run.into(),
             until: self.until,
             timeout: Some(self.timeout).filter(|timeout| *timeout > Duration::ZERO),
@@ -106,6 +121,19 @@ impl SyncArgs {
             ..Options::new(scope, self.goal())
         }
     }
+}
+
+/// What the server would store, to plan with.
+fn as_preset(object: &Value) -> Result<Effect, Failure> {
+    let decoded = match object["kind"].as_str() {
+        Some("ReplicaSet") => {
+            ReplicaSet::from_json(object).map(|set| Effect::ReplicaSet(Arc::new(set)))
+        }
+        _ => {
+            Deployment::from_json(object).map(|deployment| Effect::Deployment(Arc::new(deployment)))
+        }
+    };
+    decoded.map_err(|error| Failure::error(format!("the server's answer can't be read: {error}")))
 }
 
 /// What the files hold, if the selection is by file.

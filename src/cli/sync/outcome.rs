@@ -11,7 +11,10 @@ use crate::engine::run::{StoppedBy, Summary};
 use crate::engine::store::Item;
 use crate::error::{ExitCode, Failure};
 use crate::manifest;
+use crate::ui::line::Line;
 use crate::ui::printer::Printer;
+use crate::ui::progress::{Board, Track};
+use crate::ui::tables;
 
 /// Prints the result in the chosen form.
 ///
@@ -19,12 +22,16 @@ use crate::ui::printer::Printer;
 /// When the objects can't be read anew, or stdout can't be written.
 pub(super) async fn print(
     summary: &Summary,
+    board: &Board,
     cluster: &Cluster,
     printer: &Printer,
     format: OutputFormat,
 ) -> anyhow::Result<()> {
     match format {
-        OutputFormat::Table | OutputFormat::Wide | OutputFormat::Jsonl => {}
+        OutputFormat::Jsonl => {}
+        OutputFormat::Table | OutputFormat::Wide => {
+            printer.data_lines(&table(board, cluster, printer, format))?;
+        }
         OutputFormat::Name => {
             for item in summary.ends.keys() {
                 printer.data(format!("{}/{}", resource(item.kind), item.key.name))?;
@@ -41,6 +48,24 @@ pub(super) async fn print(
         }
     }
     Ok(())
+}
+
+/// One Deployment with its revisions; several, a line each.
+fn table(board: &Board, cluster: &Cluster, printer: &Printer, format: OutputFormat) -> Vec<Line> {
+    let columns = match format {
+        OutputFormat::Wide => None,
+        _ => printer.table_columns(),
+    };
+    match board.tracks() {
+        [] => Vec::new(),
+        [
+            Track {
+                overview: Some(overview),
+                ..
+            },
+        ] => tables::revisions(overview, cluster.clock.now(), columns),
+        _ => tables::summary(board, columns),
+    }
 }
 
 /// The selected objects as the server has them now.

@@ -97,7 +97,8 @@ impl Manifests {
         }
     }
 
-    /// Applies the Deployments and ReplicaSets, in order, and says what became of each. All are tried.
+    /// Applies the Deployments and ReplicaSets, in order, and says what became of each. All are tried. In any dry run
+    /// the server pretends: only it can tell what an apply comes to.
     ///
     /// # Errors
     /// The first refusal, after the others were tried.

@@ -3,13 +3,14 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::args::SyncArgs;
+use super::args::{DryRunMode, SyncArgs};
 use super::ask::Asker;
+use super::planned::Planned;
 use crate::cli::output::OutputFormat;
 use crate::engine::event::EngineEvent;
 use crate::engine::options::Gate;
 use crate::engine::pass::Sink;
-use crate::ui::printer::Printer;
+use crate::ui::printer::{Color, Level, Printer};
 use crate::ui::progress::{Board, Form, Progress, Style};
 
 /// Progress, and the questions of `--step`.
@@ -20,6 +21,8 @@ pub(super) struct View {
 
 struct Shared {
     progress: Mutex<Option<Progress>>,
+    /// In a dry run the steps are the result.
+    planned: Option<Planned>,
     failed: Mutex<Option<io::Error>>,
 }
 
@@ -35,10 +38,18 @@ impl View {
             timestamps: args.view.timestamps,
             with_namespace: args.selection.all_namespaces,
         };
-        let progress = Progress::new(style, printer.clone());
+        let planned = (args.dry_run != DryRunMode::None && form != Form::Json)
+            .then(|| Planned::new(args.dry_run, printer.clone()));
+        let talker = if planned.is_some() {
+            Printer::new(Level::Quiet, Color::Never)
+        } else {
+            printer.clone()
+        };
+        let progress = Progress::new(style, talker);
         Self {
             shared: Arc::new(Shared {
                 progress: Mutex::new(Some(progress)),
+                planned,
                 failed: Mutex::default(),
             }),
             asker: args.step.then(|| Asker::new(printer.clone())),
@@ -76,7 +87,14 @@ impl View {
 impl Shared {
     fn show(&self, event: &EngineEvent) {
         let mut progress = lock(&self.progress);
-        if let Some(Err(error)) = progress.as_mut().map(|progress| progress.handle(event)) {
+        let Some(shown) = progress.as_mut() else {
+            return;
+        };
+        let planned = self
+            .planned
+            .as_ref()
+            .map_or(Ok(()), |planned| planned.show(event));
+        if let Err(error) = planned.and_then(|()| shown.handle(event)) {
             // The engine goes on: half a rollout is worse than a view that nobody reads.
             lock(&self.failed).get_or_insert(error);
             *progress = None;

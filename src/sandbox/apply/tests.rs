@@ -1,3 +1,5 @@
+//! Server-side apply, case by case.
+
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 

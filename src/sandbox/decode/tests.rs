@@ -1,3 +1,5 @@
+//! Decoding, case by case.
+
 use serde_json::json;
 
 use super::decode;

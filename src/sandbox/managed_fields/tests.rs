@@ -1,3 +1,5 @@
+//! Field managers, case by case.
+
 use k8s_openapi::jiff::Timestamp;
 use proptest::collection::vec;
 use proptest::prelude::*;
