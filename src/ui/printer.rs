@@ -4,6 +4,10 @@
 //! streams are terminals and whether they take colour, and keeps lines and the live view from overwriting each
 //! other. It knows nothing of what is said.
 
+mod canvas;
+#[cfg(test)]
+pub(super) mod capture;
+
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +19,10 @@ use terminal_size::terminal_size_of;
 
 use super::escape::escape_json;
 use super::line::{Line, Tone};
+use canvas::Canvas;
+
+/// How often the live view may draw.
+const DRAWINGS_PER_SECOND: u8 = 20;
 
 /// How much is said. Data and errors always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,29 +79,29 @@ struct Stream {
 impl Printer {
     /// A printer on the process's own streams.
     pub fn new(level: Level, color: Color) -> Self {
-        let out = io::stdout();
-        let err = io::stderr();
-        let live = level == Level::Default && err.is_terminal();
+        let (out, err) = (io::stdout(), io::stderr());
+        let streams = Arc::new(Streams {
+            out: Stream {
+                terminal: out.is_terminal(),
+                colour: color.resolve(|| AutoStream::choice(&out)),
+                sink: Mutex::new(Box::new(AutoStream::always(out))),
+            },
+            err: Stream {
+                terminal: err.is_terminal(),
+                colour: color.resolve(|| AutoStream::choice(&err)),
+                sink: Mutex::new(Box::new(AutoStream::always(err))),
+            },
+        });
+        let live = level == Level::Default && streams.err.terminal && !is_dumb();
         Self {
             level,
-            streams: Arc::new(Streams {
-                out: Stream {
-                    terminal: out.is_terminal(),
-                    colour: color.resolve(|| AutoStream::choice(&out)),
-                    sink: Mutex::new(Box::new(AutoStream::always(out))),
-                },
-                err: Stream {
-                    terminal: err.is_terminal(),
-                    colour: color.resolve(|| AutoStream::choice(&err)),
-                    sink: Mutex::new(Box::new(AutoStream::always(err))),
-                },
-            }),
-            // indicatif hides itself where the terminal can't move its cursor (`TERM=dumb`).
             live: MultiProgress::with_draw_target(if live {
-                ProgressDrawTarget::stderr()
+                let canvas = Canvas::new(Arc::clone(&streams));
+                ProgressDrawTarget::term_like_with_hz(Box::new(canvas), DRAWINGS_PER_SECOND)
             } else {
                 ProgressDrawTarget::hidden()
             }),
+            streams,
         }
     }
 
@@ -185,12 +193,7 @@ impl Printer {
 
     /// The room on the terminal now: `COLUMNS` and `LINES` before what the terminal says; 80 × 24 where nobody does.
     pub fn size(&self) -> Size {
-        let terminal = terminal_size_of(io::stderr()).or_else(|| terminal_size_of(io::stdout()));
-        let (columns, rows) = terminal.map_or((80, 24), |(width, height)| (width.0, height.0));
-        Size {
-            columns: positive("COLUMNS").unwrap_or(columns.into()),
-            rows: positive("LINES").unwrap_or(rows.into()),
-        }
+        size()
     }
 
     /// Where a live view draws itself; hidden unless stderr is a terminal that can show one.
@@ -210,11 +213,15 @@ impl Printer {
 
     /// Writes with the live view out of the way.
     fn write(&self, stream: &Stream, text: &str) -> io::Result<()> {
-        self.live.suspend(|| {
-            let mut sink = stream.sink.lock().unwrap_or_else(PoisonError::into_inner);
-            sink.write_all(text.as_bytes())?;
-            sink.flush()
-        })
+        self.live.suspend(|| stream.write(text))
+    }
+}
+
+impl Stream {
+    fn write(&self, text: &str) -> io::Result<()> {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        sink.write_all(text.as_bytes())?;
+        sink.flush()
     }
 }
 
@@ -235,10 +242,24 @@ fn paint(lines: &[Line], colour: bool) -> String {
         .collect()
 }
 
+fn size() -> Size {
+    let terminal = terminal_size_of(io::stderr()).or_else(|| terminal_size_of(io::stdout()));
+    let (columns, rows) = terminal.map_or((80, 24), |(width, height)| (width.0, height.0));
+    Size {
+        columns: positive("COLUMNS").unwrap_or(columns.into()),
+        rows: positive("LINES").unwrap_or(rows.into()),
+    }
+}
+
+/// Whether the terminal can't move its cursor.
+fn is_dumb() -> bool {
+    match env::var("TERM") {
+        Ok(term) => term == "dumb",
+        Err(_) => cfg!(unix),
+    }
+}
+
 fn positive(variable: &str) -> Option<usize> {
     let number = env::var(variable).ok()?.trim().parse().ok()?;
     (number > 0).then_some(number)
 }
-
-#[cfg(test)]
-pub(super) mod capture;
