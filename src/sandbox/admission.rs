@@ -1,5 +1,7 @@
 //! What stands between a request and validation: namespaces that do not take objects, and what plugins add.
 
+use std::ops::Bound;
+
 use serde_json::{Value, json};
 
 use super::defaults;
@@ -50,8 +52,51 @@ pub(crate) fn check_delete(target: &Target) -> Result<(), ApiError> {
 }
 
 /// What the mutating plugins add to a new object.
-pub(crate) fn admit(kind: &Kind, object: &mut Value) {
+pub(crate) fn admit(store: &Store, kind: &Kind, object: &mut Value) -> Result<(), ApiError> {
     if kind.kind == "Pod" {
         defaults::pod_admission(object);
+        set_priority(store, kind, object)?;
     }
+    Ok(())
+}
+
+/// The number behind a pod's priority class.
+fn set_priority(store: &Store, kind: &Kind, pod: &mut Value) -> Result<(), ApiError> {
+    let classes = kinds::by_plural("priorityclasses").expect("the table has priority classes");
+    let stored = |name: &str| {
+        let class = store.get(classes.collection, &ObjectKey::new("", name))?;
+        Some(class.value(classes))
+    };
+    let name = pod["spec"]["priorityClassName"]
+        .as_str()
+        .unwrap_or_default();
+    let class = match name {
+        "" => default_class(store, classes),
+        "system-cluster-critical" => json!({"value": 2_000_000_000}),
+        "system-node-critical" => json!({"value": 2_000_001_000}),
+        name => stored(name).ok_or_else(|| {
+            let pod_name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            let why = format!("no PriorityClass with name {name} was found");
+            ApiError::forbidden(kind, pod_name, &why)
+        })?,
+    };
+    if let (true, Some(default)) = (name.is_empty(), class["metadata"]["name"].as_str()) {
+        pod["spec"]["priorityClassName"] = default.into();
+    }
+    pod["spec"]["priority"] = class["value"].as_i64().unwrap_or_default().into();
+    if pod["spec"]["preemptionPolicy"].is_null() {
+        let policy = class["preemptionPolicy"].as_str();
+        pod["spec"]["preemptionPolicy"] = policy.unwrap_or("PreemptLowerPriority").into();
+    }
+    Ok(())
+}
+
+/// The class of pods that name none: the lowest global default, or none.
+fn default_class(store: &Store, classes: &Kind) -> Value {
+    store
+        .list(classes.collection, None, Bound::Unbounded)
+        .map(|class| class.value(classes))
+        .filter(|class| class["globalDefault"] == true)
+        .min_by_key(|class| class["value"].as_i64())
+        .unwrap_or_default()
 }

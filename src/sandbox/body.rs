@@ -62,6 +62,16 @@ pub(crate) fn parse(request: &ApiRequest, expected: &str) -> Result<Value, ApiEr
     }
 }
 
+/// What a server-side apply asks for: YAML, of which JSON is a part.
+pub(crate) fn apply_configuration(request: &ApiRequest) -> Result<Value, ApiError> {
+    let text = String::from_utf8_lossy(&request.body);
+    serde_saphyr::from_str(&text).map_err(|error| {
+        ApiError::bad_request(format!(
+            "error decoding YAML: error converting YAML to JSON: yaml: {error}"
+        ))
+    })
+}
+
 fn check_kind(value: &Value, kind: &Kind) -> Result<(), ApiError> {
     let api_version = value["apiVersion"]
         .as_str()

@@ -116,7 +116,7 @@ fn delete_options(request: &ApiRequest) -> Result<DeleteOptions, ApiError> {
     Ok(options)
 }
 
-fn check_preconditions(
+pub(crate) fn check_preconditions(
     kind: &Kind,
     stored: &Object,
     options: &DeleteOptions,

@@ -6,16 +6,16 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::kinds::{self, Kind};
+use super::persist::{self, Write};
 use super::query::{DeleteOptions, WriteOptions};
 use super::route::Target;
 use super::server::Server;
 use super::status::ApiError;
-use super::write::{self, WriteContext};
-use super::{Change, Object, Sandbox, delete};
+use super::{Change, Object, Sandbox, binding, delete};
 use crate::controller::api::ObjectKey;
 
 impl Sandbox {
@@ -71,7 +71,7 @@ impl Sandbox {
         object: Value,
     ) -> Result<Arc<Object>, ApiError> {
         let target = target(plural, namespace, None, None)?;
-        write::store_new(&mut self.server.lock(), &self.context(), &target, object)
+        persist::create(&mut self.server.lock(), &self.write(&target), object)
     }
 
     /// Changes an object, all but its status.
@@ -96,6 +96,22 @@ impl Sandbox {
         self.change(plural, namespace, name, Some("status"), |object| {
             change(&mut object["status"]);
         })
+    }
+
+    /// Binds the pod of that UID to a node, as a scheduler does.
+    pub fn bind(
+        &self,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+        node: &str,
+    ) -> Result<Arc<Object>, ApiError> {
+        let target = target("bindings", namespace, None, None)?;
+        let binding = json!({
+            "metadata": {"name": name, "uid": uid},
+            "target": {"kind": "Node", "name": node},
+        });
+        binding::bind(&mut self.server.lock(), &self.write(&target), &binding)
     }
 
     /// Deletes an object; a pod's grace period is its own unless one is given.
@@ -124,22 +140,19 @@ impl Sandbox {
         change: impl FnOnce(&mut Value),
     ) -> Result<Arc<Object>, ApiError> {
         let target = target(plural, namespace, Some(name), subresource)?;
-        write::store_change(
-            &mut self.server.lock(),
-            &self.context(),
-            &target,
-            |object| {
-                let mut object = object.clone();
-                change(&mut object);
-                Ok(object)
-            },
-        )
+        persist::change(&mut self.server.lock(), &self.write(&target), |object| {
+            let mut object = object.clone();
+            change(&mut object);
+            Ok(object)
+        })
     }
 
-    fn context(&self) -> WriteContext {
-        WriteContext {
+    fn write<'a>(&self, target: &'a Target) -> Write<'a> {
+        Write {
+            target,
             options: WriteOptions::default(),
             manager: self.manager.to_owned(),
+            manages_itself: false,
         }
     }
 }

@@ -4,7 +4,9 @@
 
 mod table;
 
-pub use table::KINDS;
+pub use table::{KINDS, SCALE};
+
+use crate::schema::{self, Type};
 
 /// What raises `metadata.generation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,12 @@ pub struct Kind {
 }
 
 impl Kind {
+    /// What the kind's objects look like.
+    pub(crate) fn ty(&self) -> &'static Type {
+        schema::of_kind(self.api_version, self.kind)
+            .expect("every kind in the table has a type: a test looks each up")
+    }
+
     /// The API group; empty for the core group.
     pub fn group(&self) -> &'static str {
         self.api_version
@@ -176,7 +184,7 @@ mod tests {
     fn every_stored_kind_has_a_type() {
         let untyped: Vec<_> = KINDS
             .iter()
-            .filter(|kind| crate::schema::of_kind(kind.api_version, kind.kind).is_none())
+            .filter(|kind| schema::of_kind(kind.api_version, kind.kind).is_none())
             .map(Kind::qualified_resource)
             .collect();
         assert!(untyped.is_empty(), "{untyped:?}");

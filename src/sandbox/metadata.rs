@@ -8,6 +8,7 @@ use super::object::Object;
 use super::route::Target;
 use super::server::State;
 use super::status::ApiError;
+use crate::controller::api::ObjectKey;
 
 /// An instant as objects carry it: whole seconds.
 pub(crate) fn time(at: Timestamp) -> Value {
@@ -47,12 +48,54 @@ pub(crate) fn set_namespace(target: &Target, object: &mut Value) -> Result<(), A
     Ok(())
 }
 
-/// Gives a new object its identity.
+/// The name in an object must be the path's.
+pub(crate) fn check_name(target: &Target, object: &Value) -> Result<(), ApiError> {
+    let path = target.name.as_deref().unwrap_or_default();
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    if name == path {
+        return Ok(());
+    }
+    Err(ApiError::bad_request(format!(
+        "the name of the object ({name}) does not match the name on the URL ({path})"
+    )))
+}
+
+/// A write that names a uid wants that very object.
+pub(crate) fn check_uid(kind: &Kind, sent: &Value, old: &Value) -> Result<(), ApiError> {
+    let text = |field: &str| old["metadata"][field].as_str().unwrap_or_default();
+    let key = ObjectKey::new(text("namespace"), text("name"));
+    check_uid_of(kind, sent, &key, text("uid"))
+}
+
+/// The same, against an object of that key and uid.
+pub(crate) fn check_uid_of(
+    kind: &Kind,
+    sent: &Value,
+    key: &ObjectKey,
+    uid: &str,
+) -> Result<(), ApiError> {
+    let wanted = sent["metadata"]["uid"].as_str().unwrap_or_default();
+    if wanted.is_empty() || wanted == uid {
+        return Ok(());
+    }
+    let namespace = match key.namespace.as_str() {
+        "" => String::new(),
+        namespace => format!("{namespace}/"),
+    };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{}/{namespace}{}, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}",
+        kind.plural, key.name
+    );
+    Err(ApiError::conflict(kind, &key.name, &why))
+}
+
+/// Gives a new object its identity. Says whether it came with a name.
 pub(crate) fn prepare_for_create(
     state: &mut State,
     kind: &Kind,
     object: &mut Value,
-) -> Result<(), ApiError> {
+) -> Result<bool, ApiError> {
     let version = &object["metadata"]["resourceVersion"];
     if !matches!(version.as_str(), None | Some("")) {
         return Err(ApiError::internal(
@@ -82,7 +125,7 @@ pub(crate) fn prepare_for_create(
     if !has_name {
         generate_name(state, kind, object);
     }
-    Ok(())
+    Ok(has_name)
 }
 
 /// Draws a name from `generateName`; `None` where there is none.

@@ -5,6 +5,7 @@
 //! is in the table of `kinds`, in `defaults` and in `validation`. An API server must not know the controllers.
 
 mod admission;
+mod allocation;
 pub mod apply;
 mod binding;
 mod body;
@@ -12,6 +13,7 @@ pub mod decode;
 pub mod defaults;
 mod delete;
 mod encode;
+mod eviction;
 pub mod field_error;
 mod going;
 mod handle;
@@ -23,12 +25,14 @@ mod negotiate;
 mod nodes;
 mod object;
 pub mod patch;
+mod persist;
 mod query;
 mod random;
 mod read;
 mod reply;
 mod request;
 mod route;
+mod scale;
 mod selector;
 mod server;
 mod service;
@@ -52,6 +56,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::clock::Clock;
+use managed_fields::Tracking;
 use random::Random;
 use server::{Server, State};
 use store::Store;
@@ -63,16 +68,20 @@ pub struct SandboxOptions {
     pub clock: Clock,
     /// Where UIDs and generated names come from: the same seed and the same requests give the same cluster.
     pub seed: u64,
+    /// From when on objects carry `managedFields`.
+    pub managed_fields: Tracking,
     /// How many changes of each kind are kept for watches and lists of the past.
     pub history: usize,
 }
 
 impl SandboxOptions {
-    /// A cluster on this clock, with seed 0 and a history that no live client outruns.
+    /// A cluster on this clock, with seed 0, a history that no live client outruns, and no `managedFields` before
+    /// the first server-side apply: they would cost more than the objects themselves.
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
             seed: 0,
+            managed_fields: Tracking::FromFirstApply,
             history: 4096,
         }
     }
@@ -91,6 +100,7 @@ impl Sandbox {
         let state = State {
             store: Store::new(options.history),
             random: Random::new(options.seed),
+            tracking: options.managed_fields,
             clock: options.clock,
         };
         let sandbox = Self {

@@ -177,7 +177,6 @@ pub(crate) struct WriteOptions {
     pub(crate) field_manager: Option<String>,
     #[expect(dead_code, reason = "strict decoding reads it")]
     pub(crate) field_validation: FieldValidation,
-    #[expect(dead_code, reason = "server-side apply reads it")]
     pub(crate) force: Option<bool>,
 }
 

@@ -10,12 +10,13 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use super::encode::{Encoder, ListMeta};
-use super::kinds::Kind;
+use super::kinds::{self, Kind};
 use super::object::Object;
 use super::query::ListOptions;
 use super::reply::Reply;
 use super::request::ApiRequest;
 use super::route::Target;
+use super::scale;
 use super::selector::Filter;
 use super::server::State;
 use super::status::ApiError;
@@ -33,7 +34,10 @@ pub(crate) fn get(
     let version = parse_version(request.query.get("resourceVersion").unwrap_or_default())?;
     check_not_ahead(&state.store, version)?;
     let object = find(&state.store, target)?;
-    let body = encoder.object(target.kind, object)?;
+    let body = match target.subresource.as_deref() {
+        Some("scale") => encoder.object(&kinds::SCALE, &scale::of_stored(object, target.kind))?,
+        _ => encoder.object(target.kind, object)?,
+    };
     Ok(Reply::json(StatusCode::OK, body))
 }
 

@@ -13,6 +13,14 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Whether it is no view of an object but a way to something else: a log, a shell.
+    pub(crate) fn is_connection(&self) -> bool {
+        matches!(
+            self.subresource.as_deref(),
+            Some("log" | "exec" | "attach" | "portforward" | "proxy")
+        )
+    }
+
     /// What the path names; `None` if it names nothing that is served here.
     pub(crate) fn parse(path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();

@@ -9,6 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::encode::Encoder;
 use super::kinds::Kind;
+use super::managed_fields::Tracking;
 use super::negotiate::negotiate;
 use super::query::ListOptions;
 use super::random::Random;
@@ -18,7 +19,7 @@ use super::route::Target;
 use super::status::ApiError;
 use super::store::Store;
 use super::watch::Watch;
-use super::{delete, read, write};
+use super::{delete, read, subresource, write};
 use crate::clock::Clock;
 
 /// All state that requests change.
@@ -26,6 +27,7 @@ use crate::clock::Clock;
 pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) random: Random,
+    pub(crate) tracking: Tracking,
     pub(crate) clock: Clock,
 }
 
@@ -66,6 +68,7 @@ impl Server {
         let form = negotiate(request.header(header::ACCEPT), false)?;
         let encoder = Encoder::new(form);
         match verb {
+            Verb::Get if target.is_connection() => subresource::get(&self.lock(), request, target),
             Verb::Get => read::get(&self.lock(), request, target, &encoder),
             Verb::List => self.list_or_watch(request, target, encoder),
             Verb::Create => write::create(&mut self.lock(), request, target, &encoder),

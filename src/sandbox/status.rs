@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::apply;
 use super::field_error::FieldError;
 use super::kinds::Kind;
 
@@ -131,6 +132,42 @@ impl ApiError {
         )
     }
 
+    /// 409, other field managers have what an apply wants otherwise.
+    pub fn apply_conflict(message: String, conflicts: &[apply::Conflict]) -> Self {
+        let causes = conflicts.iter().map(|conflict| {
+            json!({
+                "reason": "FieldManagerConflict",
+                "message": format!("conflict with {}", conflict.manager),
+                "field": conflict.field,
+            })
+        });
+        let causes = causes.collect();
+        Self::new(StatusCode::CONFLICT, "Conflict", message).with_causes(causes)
+    }
+
+    /// 429, a disruption budget does not let a pod go.
+    pub fn too_many_disruptions(why: &str, retry_after: Option<u32>) -> Self {
+        let cause = json!({"reason": "DisruptionBudget", "message": why});
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "TooManyRequests",
+            "Cannot evict pod as it would violate the pod's disruption budget.",
+        )
+        .with_causes(vec![cause])
+        .retry_after(retry_after)
+    }
+
+    /// Says when to try again.
+    fn retry_after(mut self, seconds: Option<u32>) -> Self {
+        self.retry_after = seconds;
+        if let Some(seconds) = seconds {
+            self.details
+                .get_or_insert_default()
+                .insert("retryAfterSeconds".to_owned(), seconds.into());
+        }
+        self
+    }
+
     /// 403, admission refuses.
     pub fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let resource = kind.qualified_resource();
@@ -235,15 +272,13 @@ impl ApiError {
     pub fn too_large_resource_version(requested: u64, current: u64) -> Self {
         let message =
             format!("Timeout: Too large resource version: {requested}, current: {current}");
-        let mut error =
-            Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message).with_causes(vec![json!({
-                "reason": "ResourceVersionTooLarge",
-                "message": "Too large resource version",
-            })]);
-        let details = error.details.get_or_insert_default();
-        details.insert("retryAfterSeconds".to_owned(), 1.into());
-        error.retry_after = Some(1);
-        error
+        let cause = json!({
+            "reason": "ResourceVersionTooLarge",
+            "message": "Too large resource version",
+        });
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
+            .with_causes(vec![cause])
+            .retry_after(Some(1))
     }
 
     /// The `Status` object.

@@ -1,50 +1,24 @@
-//! Create, update and patch: from a request to a stored object.
-//!
-//! The order is the API server's: decode, default, admit, complete the metadata, validate, store. A dry run goes all
-//! the way and leaves out the last step.
+//! Create, update, patch and apply, as requests: what a body asks for, and the answer to it.
 
 use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::Value;
 
+use super::apply::{self, ApplyError};
 use super::encode::Encoder;
 use super::field_error::FieldError;
-use super::kinds::{Kind, Serves};
+use super::kinds::{self, Kind, Serves};
 use super::object::Object;
 use super::patch::{PatchError, PatchKind, apply_patch};
+use super::persist::{self, Write};
 use super::query::WriteOptions;
 use super::reply::Reply;
 use super::request::ApiRequest;
 use super::route::Target;
 use super::server::State;
 use super::status::ApiError;
-use super::{admission, body, defaults, metadata, read, strategy, subresource, validation};
-use crate::controller::api::ObjectKey;
-use crate::schema;
-
-/// How often a taken generated name is replaced by another.
-const NAME_ATTEMPTS: usize = 8;
-
-/// Who writes, and how.
-#[derive(Clone, Debug)]
-pub(crate) struct WriteContext {
-    pub(crate) options: WriteOptions,
-    /// The name under which `managedFields` records the write.
-    #[expect(dead_code, reason = "managedFields read it")]
-    pub(crate) manager: String,
-}
-
-impl WriteContext {
-    pub(crate) fn of(request: &ApiRequest, options_kind: &str) -> Result<Self, ApiError> {
-        let options = WriteOptions::parse(&request.query, options_kind)?;
-        let manager = options
-            .field_manager
-            .clone()
-            .unwrap_or_else(|| request.default_manager());
-        Ok(Self { options, manager })
-    }
-}
+use super::{body, metadata, read, scale, subresource};
 
 /// POST.
 pub(crate) fn create(
@@ -53,14 +27,13 @@ pub(crate) fn create(
     target: &Target,
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
-    let context = WriteContext::of(request, "CreateOptions")?;
+    let write = begin(request, target, "CreateOptions")?;
     if target.subresource.is_some() || target.kind.serves == Serves::CreateOnly {
-        return subresource::create(state, request, target, &context);
+        return subresource::create(state, request, &write);
     }
     let object = body::object(request, target.kind)?;
-    let stored = store_new(state, &context, target, object)?;
-    let body = encoder.object(target.kind, &stored)?;
-    Ok(Reply::json(StatusCode::CREATED, body))
+    let created = persist::create(state, &write, object)?;
+    answer(StatusCode::CREATED, target.kind, &created, encoder)
 }
 
 /// PUT.
@@ -70,23 +43,38 @@ pub(crate) fn update(
     target: &Target,
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
-    let context = WriteContext::of(request, "UpdateOptions")?;
-    let object = body::object(request, target.kind)?;
-    check_name(target, &object)?;
-    if target.kind.put_creates
-        && target.subresource.is_none()
-        && state
-            .store
-            .get(target.kind.collection, &read::key_of(target))
-            .is_none()
-    {
-        let stored = store_new(state, &context, target, object)?;
-        let body = encoder.object(target.kind, &stored)?;
-        return Ok(Reply::json(StatusCode::CREATED, body));
+    let mut write = begin(request, target, "UpdateOptions")?;
+    if write.subresource() == "scale" {
+        let sent = body::object(request, &kinds::SCALE)?;
+        metadata::check_name(target, &sent)?;
+        let scaled = scale::change(state, &mut write, |_| Ok(sent))?;
+        return answer(StatusCode::OK, &kinds::SCALE, &scaled, encoder);
     }
-    let stored = store_change(state, &context, target, |_| Ok(object))?;
-    let body = encoder.object(target.kind, &stored)?;
-    Ok(Reply::json(StatusCode::OK, body))
+    let sent = body::object(request, target.kind)?;
+    metadata::check_name(target, &sent)?;
+    let is_missing = read::find(&state.store, target).is_err();
+    if is_missing && target.kind.put_creates && target.subresource.is_none() {
+        let created = create_by_put(state, &write, sent)?;
+        return answer(StatusCode::CREATED, target.kind, &created, encoder);
+    }
+    let updated = persist::change(state, &write, |old| {
+        metadata::check_uid(target.kind, &sent, old)?;
+        Ok(sent)
+    })?;
+    answer(StatusCode::OK, target.kind, &updated, encoder)
+}
+
+/// PUT of what is not there: a resourceVersion means nothing then, a uid cannot be met.
+fn create_by_put(
+    state: &mut State,
+    write: &Write<'_>,
+    mut object: Value,
+) -> Result<Arc<Object>, ApiError> {
+    let missing = read::key_of(write.target);
+    metadata::set_namespace(write.target, &mut object)?;
+    metadata::check_uid_of(write.target.kind, &object, &missing, "")?;
+    metadata::of(&mut object).remove("resourceVersion");
+    persist::create(state, write, object)
 }
 
 /// PATCH.
@@ -96,8 +84,8 @@ pub(crate) fn patch(
     target: &Target,
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
-    let context = WriteContext::of(request, "PatchOptions")?;
     let patch_kind = match request.content_type() {
+        "application/apply-patch+yaml" => return apply(state, request, target, encoder),
         "application/json-patch+json" => PatchKind::Json,
         "application/merge-patch+json" => PatchKind::Merge,
         "application/strategic-merge-patch+json" => PatchKind::Strategic,
@@ -106,18 +94,87 @@ pub(crate) fn patch(
             return Err(error.with_empty_details());
         }
     };
-    let stored = store_change(state, &context, target, |old| {
-        let ty = schema::of_kind(target.kind.api_version, target.kind.kind)
-            .ok_or_else(ApiError::method_not_allowed)?;
-        apply_patch(patch_kind, ty, old.clone(), &request.body)
-            .map_err(|error| unpatchable(target, error))
-    })?;
-    let body = encoder.object(target.kind, &stored)?;
-    Ok(Reply::json(StatusCode::OK, body))
+    let mut write = begin(request, target, "PatchOptions")?;
+    if write.options.force.is_some() {
+        let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
+        return Err(invalid_options(&[error]));
+    }
+    let patched = |kind: &Kind, old: &Value| {
+        apply_patch(patch_kind, kind.ty(), old.clone(), &request.body).map_err(unpatchable)
+    };
+    if write.subresource() == "scale" {
+        let scaled = scale::change(state, &mut write, |old| patched(&kinds::SCALE, old))?;
+        return answer(StatusCode::OK, &kinds::SCALE, &scaled, encoder);
+    }
+    let changed = persist::change(state, &write, |old| patched(target.kind, old))?;
+    answer(StatusCode::OK, target.kind, &changed, encoder)
+}
+
+/// PATCH by server-side apply, which creates what is missing.
+fn apply(
+    state: &mut State,
+    request: &ApiRequest,
+    target: &Target,
+    encoder: &Encoder,
+) -> Result<Reply, ApiError> {
+    let mut write = begin(request, target, "PatchOptions")?;
+    if write.options.field_manager.is_none() {
+        let error = FieldError::required("fieldManager", "is required for apply patch");
+        return Err(invalid_options(&[error]));
+    }
+    write.manages_itself = true;
+    let config = body::apply_configuration(request)?;
+    let kind = target.kind;
+    let now = state.now();
+    let applied = |live: Option<&Value>, write: &Write<'_>| {
+        let writer = write.writer(now);
+        let force = write.options.force.unwrap_or_default();
+        apply::apply(kind.ty(), live, &config, &writer, force).map_err(inapplicable)
+    };
+    if target.subresource.is_none() && read::find(&state.store, target).is_err() {
+        let object = applied(None, &write)?;
+        metadata::check_name(target, &object)?;
+        let created = persist::create(state, &write, object)?;
+        return answer(StatusCode::CREATED, kind, &created, encoder);
+    }
+    let changed = persist::change(state, &write, |old| applied(Some(old), &write))?;
+    answer(StatusCode::OK, kind, &changed, encoder)
+}
+
+fn begin<'a>(
+    request: &ApiRequest,
+    target: &'a Target,
+    options_kind: &str,
+) -> Result<Write<'a>, ApiError> {
+    let options = WriteOptions::parse(&request.query, options_kind)?;
+    let manager = options
+        .field_manager
+        .clone()
+        .unwrap_or_else(|| request.default_manager());
+    Ok(Write {
+        target,
+        options,
+        manager,
+        manages_itself: false,
+    })
+}
+
+fn answer(
+    code: StatusCode,
+    kind: &Kind,
+    object: &Object,
+    encoder: &Encoder,
+) -> Result<Reply, ApiError> {
+    let body = encoder.object(kind, object)?;
+    Ok(Reply::json(code, body))
+}
+
+fn invalid_options(errors: &[FieldError]) -> ApiError {
+    ApiError::invalid_named("meta.k8s.io", "PatchOptions", "", errors)
 }
 
 /// The refusal of a patch that does not apply.
-fn unpatchable(target: &Target, error: PatchError) -> ApiError {
+fn unpatchable(error: PatchError) -> ApiError {
     let message = error.to_string();
     match error {
         PatchError::Malformed(_) => ApiError::bad_request(message),
@@ -125,125 +182,18 @@ fn unpatchable(target: &Target, error: PatchError) -> ApiError {
         PatchError::TooLarge(_) => ApiError::too_large(message),
         PatchError::Unmergeable(_) => ApiError::internal(message),
         PatchError::Untyped { patch, problem } => {
-            let name = target.name.as_deref().unwrap_or_default();
             let error = FieldError::invalid("patch", &patch.into(), &problem);
-            ApiError::invalid(target.kind, name, &[error])
+            ApiError::invalid_named("", "", "", &[error])
         }
     }
 }
 
-/// Completes, checks and stores a new object.
-pub(crate) fn store_new(
-    state: &mut State,
-    context: &WriteContext,
-    target: &Target,
-    mut object: Value,
-) -> Result<Arc<Object>, ApiError> {
-    let kind = target.kind;
-    metadata::set_namespace(target, &mut object)?;
-    admission::namespace_lifecycle(&state.store, target, &object)?;
-    settle(kind, &mut object);
-    admission::admit(kind, &mut object);
-    strategy::prepare_for_create(kind, &mut object);
-    metadata::prepare_for_create(state, kind, &mut object)?;
-    let errors = validation::validate_create(kind.kind, &object);
-    if !errors.is_empty() {
-        let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        return Err(ApiError::invalid(kind, name, &errors));
+/// The refusal of an apply.
+fn inapplicable(error: ApplyError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        ApplyError::BadRequest(_) => ApiError::bad_request(message),
+        ApplyError::Internal(_) => ApiError::internal(message),
+        ApplyError::Conflict(conflicts) => ApiError::apply_conflict(message, &conflicts),
     }
-    let key = claim_name(state, kind, &mut object)?;
-    strategy::complete(kind, &mut object);
-    encode_form(kind, &mut object);
-    if context.options.dry_run {
-        return Ok(Arc::new(Object::new(object, 0)));
-    }
-    debug_assert_eq!(key.name, object["metadata"]["name"]);
-    Ok(state.store.put(kind.collection, object))
-}
-
-/// A name that is free: the one given, or one generated.
-fn claim_name(state: &mut State, kind: &Kind, object: &mut Value) -> Result<ObjectKey, ApiError> {
-    let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();
-    let mut key = ObjectKey::new(
-        namespace,
-        object["metadata"]["name"].as_str().unwrap_or_default(),
-    );
-    for _ in 0..NAME_ATTEMPTS {
-        if state.store.get(kind.collection, &key).is_none() {
-            return Ok(key);
-        }
-        let Some(name) = metadata::generate_name(state, kind, object) else {
-            break;
-        };
-        key.name = name;
-    }
-    let taken = state.store.get(kind.collection, &key);
-    let is_going = taken.is_some_and(|object| object.is_terminating());
-    Err(ApiError::already_exists(kind, &key.name, is_going))
-}
-
-/// Changes a stored object: `change` gets its present state and gives the one asked for.
-pub(crate) fn store_change(
-    state: &mut State,
-    context: &WriteContext,
-    target: &Target,
-    change: impl FnOnce(&Value) -> Result<Value, ApiError>,
-) -> Result<Arc<Object>, ApiError> {
-    let kind = target.kind;
-    let stored = read::find(&state.store, target)?.clone();
-    let old = stored.value(kind);
-    let mut new = change(&old)?;
-    metadata::set_namespace(target, &mut new)?;
-    metadata::check_resource_version(kind, &stored, &new)?;
-    settle(kind, &mut new);
-    let subresource = target.subresource.as_deref().unwrap_or_default();
-    metadata::prepare_for_update(&mut new, &old);
-    strategy::prepare_for_update(kind, subresource, &mut new, &old);
-    let errors = match subresource {
-        "status" => validation::validate_status_update(kind.kind, &new, &old),
-        _ => validation::validate_update(kind.kind, &new, &old),
-    };
-    if !errors.is_empty() {
-        return Err(ApiError::invalid(kind, stored.name(), &errors));
-    }
-    strategy::complete(kind, &mut new);
-    encode_form(kind, &mut new);
-    new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"].clone();
-    if new == old {
-        return Ok(stored);
-    }
-    if context.options.dry_run {
-        return Ok(Arc::new(Object::new(new, stored.resource_version())));
-    }
-    if metadata::is_released(kind, &new) {
-        // The last finalizer is gone: the object goes without being stored once more.
-        state.store.remove(kind.collection, stored.key());
-        return Ok(Arc::new(Object::new(new, stored.resource_version())));
-    }
-    Ok(state.store.put(kind.collection, new))
-}
-
-/// Brings what a caller sent into the form that the server works on: typed, defaulted.
-fn settle(kind: &Kind, object: &mut Value) {
-    encode_form(kind, object);
-    defaults::apply_defaults(kind.kind, object);
-}
-
-/// The form in which objects are stored and sent.
-fn encode_form(kind: &Kind, object: &mut Value) {
-    if let Some(ty) = schema::of_kind(kind.api_version, kind.kind) {
-        schema::round_trip(ty, object);
-    }
-}
-
-/// The name in a PUT body must be the path's.
-fn check_name(target: &Target, object: &Value) -> Result<(), ApiError> {
-    let path = target.name.as_deref().unwrap_or_default();
-    let name = object["metadata"]["name"].as_str().unwrap_or_default();
-    if name == path {
-        return Ok(());
-    }
-    Err(ApiError::bad_request(format!(
-        "the name of the object ({name}) does not match the name on the URL ({path})"
-    )))
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use k8s_openapi::jiff::Timestamp;
 use kubectl_rs::clock::Clock;
+use kubectl_rs::sandbox::managed_fields::Tracking;
 use kubectl_rs::sandbox::{ApiBody, ApiService, Sandbox, SandboxOptions};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -25,7 +26,9 @@ const START: &str = "2026-03-01T12:00:00Z";
 /// The exchanges of a sequence that differ, with what differs.
 pub(crate) async fn sequence(theme: &str, exchanges: &[Exchange]) -> BTreeMap<String, Vec<String>> {
     let clock = Clock::starting_at(START.parse::<Timestamp>().unwrap());
-    let sandbox = Sandbox::new(SandboxOptions::new(clock));
+    let mut options = SandboxOptions::new(clock);
+    options.managed_fields = Tracking::FromCreation;
+    let sandbox = Sandbox::new(options);
     let mut replay = Replay {
         clock,
         service: sandbox.service(),

@@ -14,13 +14,13 @@ const fn sub(name: &'static str, verbs: &'static [&'static str]) -> Subresource 
 }
 
 const STATUS: Subresource = sub("status", READ_WRITE);
-const SCALE: Subresource = Subresource {
+const SCALE_SUB: Subresource = Subresource {
     group_version: Some(("autoscaling", "v1")),
     kind: "Scale",
     ..sub("scale", READ_WRITE)
 };
 const WITH_STATUS: &[Subresource] = &[STATUS];
-const WITH_SCALE: &[Subresource] = &[SCALE, STATUS];
+const WITH_SCALE: &[Subresource] = &[SCALE_SUB, STATUS];
 const PROXY_VERBS: &[&str] = &["create", "delete", "get", "patch", "update"];
 
 const POD_SUBRESOURCES: &[Subresource] = &[
@@ -160,6 +160,9 @@ impl Kind {
         }
     }
 }
+
+/// What the scale subresource speaks.
+pub static SCALE: Kind = kind("autoscaling/v1", "Scale", "scales");
 
 /// Every kind that is served.
 pub static KINDS: &[Kind] = &[

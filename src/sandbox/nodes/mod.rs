@@ -12,7 +12,7 @@ use tokio::time::{Duration, sleep};
 
 use super::status::ApiError;
 use super::store::Change;
-use super::{Changes, Object, Sandbox, binding};
+use super::{Changes, Object, Sandbox};
 use crate::controller::api::ObjectKey;
 use crate::kubelet::{
     AllPresent, Cluster, ConfigKind, EventWrite, Lookup, NodeShape, PodRef, References, Rules,
@@ -215,8 +215,8 @@ impl Driver {
     fn perform(&self, write: &Write, now: Timestamp) -> Result<(), ApiError> {
         match write {
             Write::Bind { pod, node } => {
-                let mut state = self.sandbox.server.lock();
-                binding::bind(&mut state, &pod.key, Some(&pod.uid), node)?;
+                let ObjectKey { namespace, name } = &pod.key;
+                self.scheduler.bind(namespace, name, &pod.uid, node)?;
             }
             Write::Condition {
                 pod,

@@ -1,0 +1,170 @@
+//! The one way into the store: every create and every change completes, checks and stores an object here.
+//!
+//! The order is the API server's: default, record the field managers, admit, complete, validate, store. A dry run goes
+//! all the way and leaves out the last step.
+
+use std::sync::Arc;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+use super::kinds::Kind;
+use super::managed_fields::{self, Writer};
+use super::object::Object;
+use super::query::WriteOptions;
+use super::route::Target;
+use super::server::State;
+use super::status::ApiError;
+use super::{admission, allocation, defaults, metadata, read, strategy, validation};
+use crate::controller::api::ObjectKey;
+use crate::schema;
+
+/// How often a taken generated name is replaced by another.
+const NAME_ATTEMPTS: usize = 8;
+
+/// A write under way: what it is about, how it was asked for, and by whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Write<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) options: WriteOptions,
+    /// The name under which `managedFields` records it.
+    pub(crate) manager: String,
+    /// Whether the objects that come already carry the `managedFields` they are to have.
+    pub(crate) manages_itself: bool,
+}
+
+impl Write<'_> {
+    pub(crate) fn subresource(&self) -> &str {
+        self.target.subresource.as_deref().unwrap_or_default()
+    }
+
+    /// The writer as `managedFields` knows it.
+    pub(crate) fn writer(&self, now: Timestamp) -> Writer<'_> {
+        Writer {
+            manager: &self.manager,
+            subresource: self.subresource(),
+            now,
+        }
+    }
+
+    fn record_managers(&self, state: &State, live: Option<&Value>, new: &mut Value) {
+        if !self.manages_itself {
+            let writer = self.writer(state.now());
+            let ty = self.target.kind.ty();
+            managed_fields::update(ty, live, new, &writer, state.tracking);
+        }
+    }
+}
+
+/// Completes, checks and stores a new object.
+pub(crate) fn create(
+    state: &mut State,
+    write: &Write<'_>,
+    mut object: Value,
+) -> Result<Arc<Object>, ApiError> {
+    let kind = write.target.kind;
+    metadata::set_namespace(write.target, &mut object)?;
+    admission::namespace_lifecycle(&state.store, write.target, &object)?;
+    settle(kind, &mut object);
+    write.record_managers(state, None, &mut object);
+    admission::admit(&state.store, kind, &mut object)?;
+    strategy::prepare_for_create(kind, &mut object);
+    let is_named = metadata::prepare_for_create(state, kind, &mut object)?;
+    allocation::allocate(&state.store, kind, &mut object);
+    let errors = validation::validate_create(kind.kind, &object);
+    if !errors.is_empty() {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        return Err(ApiError::invalid(kind, name, &errors));
+    }
+    claim_name(state, kind, &mut object, is_named)?;
+    strategy::complete(kind, &mut object);
+    schema::round_trip(kind.ty(), &mut object);
+    if write.options.dry_run {
+        return Ok(Arc::new(Object::new(object, 0)));
+    }
+    Ok(state.store.put(kind.collection, object))
+}
+
+/// Sees to it that the object's name is free, drawing another one where the server made it up.
+fn claim_name(
+    state: &mut State,
+    kind: &Kind,
+    object: &mut Value,
+    is_named: bool,
+) -> Result<(), ApiError> {
+    let metadata = &object["metadata"];
+    let text = |field: &str| metadata[field].as_str().unwrap_or_default();
+    let mut key = ObjectKey::new(text("namespace"), text("name"));
+    let attempts = if is_named { 1 } else { NAME_ATTEMPTS };
+    for attempt in 1..=attempts {
+        let Some(taken) = state.store.get(kind.collection, &key) else {
+            return Ok(());
+        };
+        if attempt == attempts {
+            let is_going = taken.is_terminating();
+            return Err(ApiError::already_exists(kind, &key.name, is_going));
+        }
+        key.name = metadata::generate_name(state, kind, object).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Changes a stored object: `change` gets its present state and gives the one asked for.
+pub(crate) fn change(
+    state: &mut State,
+    write: &Write<'_>,
+    change: impl FnOnce(&Value) -> Result<Value, ApiError>,
+) -> Result<Arc<Object>, ApiError> {
+    let kind = write.target.kind;
+    let stored = read::find(&state.store, write.target)?.clone();
+    let old = stored.value(kind);
+    let mut new = change(&old)?;
+    metadata::check_name(write.target, &new)?;
+    metadata::set_namespace(write.target, &mut new)?;
+    metadata::check_resource_version(kind, &stored, &new)?;
+    settle(kind, &mut new);
+    write.record_managers(state, Some(&old), &mut new);
+    metadata::prepare_for_update(&mut new, &old);
+    strategy::prepare_for_update(kind, write.subresource(), &mut new, &old);
+    let errors = match write.subresource() {
+        "status" => validation::validate_status_update(kind.kind, &new, &old),
+        _ => validation::validate_update(kind.kind, &new, &old),
+    };
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(kind, stored.name(), &errors));
+    }
+    strategy::complete(kind, &mut new);
+    schema::round_trip(kind.ty(), &mut new);
+    Ok(store_changed(state, write, &stored, &old, new))
+}
+
+/// Stores a new state of an object, unless it is the old one.
+fn store_changed(
+    state: &mut State,
+    write: &Write<'_>,
+    stored: &Arc<Object>,
+    old: &Value,
+    mut new: Value,
+) -> Arc<Object> {
+    let kind = write.target.kind;
+    new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"].clone();
+    managed_fields::keep_times(old, &mut new);
+    if new == *old {
+        return stored.clone();
+    }
+    if write.options.dry_run {
+        return Arc::new(Object::new(new, stored.resource_version()));
+    }
+    if metadata::is_released(kind, &new) {
+        // The last finalizer is gone: the object goes without being stored once more.
+        state.store.remove(kind.collection, stored.key());
+        return Arc::new(Object::new(new, stored.resource_version()));
+    }
+    state.store.put(kind.collection, new)
+}
+
+/// Brings what a caller sent into the form that the server works on: typed, defaulted.
+fn settle(kind: &Kind, object: &mut Value) {
+    schema::round_trip(kind.ty(), object);
+    defaults::apply_defaults(kind.kind, object);
+}
