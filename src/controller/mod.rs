@@ -11,6 +11,7 @@ pub(crate) mod claim;
 pub mod condition;
 pub mod deployment;
 pub mod expectations;
+pub mod invariants;
 pub mod keys;
 pub mod label_selector;
 pub mod plan;

@@ -13,7 +13,7 @@ use crate::controller::why::Why;
 use super::{Snapshot, ranking};
 
 /// The most pods that one pass creates or deletes.
-pub(super) const BURST: usize = 500;
+pub const BURST: usize = 500;
 
 /// Brings the number of active pods to `spec.replicas`, as far as one burst goes.
 pub(super) fn manage_replicas(

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
+pub use self::manage::BURST;
 use self::manage::manage_replicas;
 use super::action::Kind;
 use super::api::{Pod, ReplicaSet, ReplicaSetStatus};
