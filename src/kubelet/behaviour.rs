@@ -164,40 +164,46 @@ impl Behaviour {
     }
 }
 
+/// YAML writes numbers bare, annotations can't.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NumberOrText<T> {
+    Number(T),
+    Text(String),
+}
+
 /// The longest text that is read as a duration: what is longer could overflow in the parser.
 const LONGEST_DURATION: usize = 16;
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let plain = |letter: char| letter.is_alphanumeric() || letter == '.';
-    if text.is_empty() || text.len() > LONGEST_DURATION || !text.chars().all(plain) {
-        return Err(format!(
-            "invalid duration {text:?}: write it as 500ms, 5s, 2m or 1h30m"
-        ));
-    }
-    text.parse::<kube::core::Duration>()
+    let parsed = if text.len() <= LONGEST_DURATION && text.chars().all(plain) {
+        text.parse::<kube::core::Duration>().ok()
+    } else {
+        None
+    };
+    parsed
+        .filter(|_| !text.is_empty())
         .map(Duration::from)
-        .map_err(|cause| format!("invalid duration {text:?}: {cause}"))
+        .ok_or_else(|| format!("invalid duration {text:?}: write it as 500ms, 5s, 2m or 1h30m"))
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let text = Option::<String>::deserialize(deserializer)?;
+    let asked = Option::<NumberOrText<serde_json::Number>>::deserialize(deserializer)?;
+    let text = asked.map(|asked| match asked {
+        NumberOrText::Number(number) => number.to_string(),
+        NumberOrText::Text(text) => text,
+    });
     text.map(|text| parse_duration(&text))
         .transpose()
         .map_err(D::Error::custom)
 }
 
-/// A number, which annotations can only write as text.
 fn integer<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: std::str::FromStr<Err: fmt::Display> + Deserialize<'de>,
 {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum NumberOrText<T> {
-        Number(T),
-        Text(String),
-    }
     match Option::<NumberOrText<T>>::deserialize(deserializer)? {
         Some(NumberOrText::Number(number)) => Ok(Some(number)),
         Some(NumberOrText::Text(text)) => text

@@ -25,7 +25,7 @@ struct Rule {
 
 /// A behaviours file that can't be read.
 #[derive(Debug, Error)]
-#[error("invalid behaviours: {0}")]
+#[error("invalid behaviours file: {0}")]
 pub struct RulesError(#[from] serde_yaml::Error);
 
 impl TryFrom<serde_json::Map<String, serde_json::Value>> for Rule {
@@ -47,10 +47,8 @@ impl Rules {
     /// # Errors
     /// With the line, when the text is no YAML, or says what no behaviour can say.
     pub fn from_yaml(text: &str) -> Result<Self, RulesError> {
-        if text.trim().is_empty() {
-            return Ok(Self::default());
-        }
-        Ok(serde_yaml::from_str(text)?)
+        let rules: Option<Self> = serde_yaml::from_str(text)?;
+        Ok(rules.unwrap_or_default())
     }
 
     /// What containers of this image do, whatever their pod says.

@@ -1,5 +1,7 @@
 //! Lives of simulated pods, from creation to rest, with exact instants.
 
+mod behaviours;
 mod lives;
 mod recorded;
+mod scheduling;
 mod world;

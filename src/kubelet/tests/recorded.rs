@@ -19,6 +19,8 @@ struct Case {
     spec: Value,
     /// Until when to let it run, in seconds.
     until: f64,
+    /// When to delete it, in seconds, and with how much grace.
+    deleted: Option<(f64, i64)>,
 }
 
 impl Case {
@@ -29,6 +31,7 @@ impl Case {
             behaviour,
             spec: json!({}),
             until: 700.0,
+            deleted: None,
         }
     }
 
@@ -44,6 +47,11 @@ impl Case {
 
     fn until(mut self, seconds: f64) -> Self {
         self.until = seconds;
+        self
+    }
+
+    fn deleted(mut self, seconds: f64, grace: i64) -> Self {
+        self.deleted = Some((seconds, grace));
         self
     }
 
@@ -107,6 +115,10 @@ impl Case {
         let mut world = World::with_nodes(1);
         warm_up(&mut world, has_image(&recorded));
         world.put(pod);
+        if let Some((seconds, grace)) = self.deleted {
+            world.run_until(seconds);
+            world.delete(&name, grace);
+        }
         world.run_until(self.until);
         let what = format!("{} {}", self.file, self.variant);
         let seen: Vec<Value> = world.seen[&name].iter().cloned().map(plain).collect();
@@ -474,6 +486,11 @@ fn the_pod_as_a_whole() {
             ("message", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 86424Ki. Container web was using 812340Ki, request is 256Mi, has larger consumption of memory. "),
         ]),
         Case::new("kubelet-rejected", &[("fails", "SysctlForbidden")]),
+        Case::new("terminating-finalizer", &[]).deleted(12.0, 30),
+        Case::new("terminating-finalizer", &[("terminates-after", "1h")])
+            .variant("ignores-sigterm")
+            .deleted(12.0, 40)
+            .until(50.0),
         Case::new("failed-mount", &[
             ("fails", "FailedCreatePodSandBox"),
             ("message", "rpc error: code = Unknown desc = failed to setup network for sandbox \"0123abcd\": plugin type=\"calico\" failed (add): stat /var/lib/calico/nodename: no such file or directory: check that the calico/node container is running and has mounted /var/lib/calico/"),

@@ -244,7 +244,13 @@ impl World {
 
     /// Events as `Type Reason xCount message`, in the order of their first occurrence.
     pub(super) fn events(&self) -> String {
-        let mut events: Vec<_> = self.events.values().collect();
+        self.events_of("")
+    }
+
+    /// The events of one pod.
+    pub(super) fn events_of(&self, pod: &str) -> String {
+        let of_it = |event: &&Value| pod.is_empty() || event["involvedObject"]["name"] == pod;
+        let mut events: Vec<_> = self.events.values().filter(of_it).collect();
         events.sort_by_key(|event| {
             event["metadata"]["name"]
                 .as_str()
