@@ -19,21 +19,3 @@ mod replica_set_step;
 mod rolling_step;
 mod server;
 mod status_text;
-
-/// Every file that must be there; each has a module of its own.
-const FILES: [&str; 7] = [
-    "delete-rank",
-    "fenceposts",
-    "history-text",
-    "proportional",
-    "replicaset-step",
-    "rolling-step",
-    "status-text",
-];
-
-#[test]
-fn every_file_is_there_and_can_be_read() {
-    for file in FILES {
-        data::check_all(file, |_| Ok(()));
-    }
-}

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kubectl_rs::controller::action::{Action, EventType, Outcome, Refusal, RefusalReason};
+use kubectl_rs::controller::action::{Action, EventType, Outcome};
 use kubectl_rs::controller::api::{ObjectKey, ReplicaSet, ReplicaSetStatus};
 use kubectl_rs::controller::expectations::Expectations;
-use kubectl_rs::controller::plan::{End, LiveOwner, Plan, Requeue};
+use kubectl_rs::controller::plan::{End, Plan};
 use kubectl_rs::controller::replica_set::{Snapshot, reconcile};
 use serde_json::{Value, json};
 
 use crate::data::{self, Case, list, string};
 use crate::delete_rank::follows;
 use crate::pods::{self, Defaults};
-use crate::server::Pass;
+use crate::server::{self, Pass, Server};
 
 #[test]
 fn replicaset_step() {
@@ -28,7 +28,10 @@ fn check(case: &Case) -> Result<(), String> {
     snapshot.expectations_met = expectations.are_met(&key, snapshot.now);
 
     let pass = Pass::run(
-        &json["faults"],
+        Server {
+            faults: &json["faults"],
+            replica_sets: BTreeSet::new(),
+        },
         |answers| reconcile(&snapshot, answers),
         |plan, sent| expectations.expect(&key, plan, sent, snapshot.now),
     );
@@ -45,7 +48,7 @@ fn check(case: &Case) -> Result<(), String> {
         "patches": patches(&pass),
         "status": status(&pass),
         "statusAttempts": status_attempts(&pass),
-        "requeue": requeue(&pass.plan),
+        "requeue": server::requeue(&pass.plan),
         "events": events(&pass.plan),
         "pendingAfter": pending_after(&expectations, &key),
         "error": error(&pass.plan),
@@ -79,7 +82,11 @@ fn snapshot(case: &Value) -> Snapshot {
             .collect(),
         pods: pods::pods(case, &defaults),
         expectations_met: true,
-        live_owner: live_owner(&string(&case["liveReplicaSet"])),
+        live_owner: server::live_owner(
+            &string(&case["liveReplicaSet"]),
+            "uid-else",
+            r#"replicasets.apps "web-ra" not found"#,
+        ),
     }
 }
 
@@ -110,23 +117,6 @@ fn replica_set(vector: &Value) -> ReplicaSet {
     }));
     data::spell_out_times(&mut json);
     ReplicaSet::from_json(&json).expect("a vector holds a valid ReplicaSet")
-}
-
-fn live_owner(words: &str) -> LiveOwner {
-    match words {
-        "" => LiveOwner::Unchanged,
-        "deleting" => LiveOwner::Deleting {
-            since: "1999-12-31T23:59:59Z".parse().expect("a valid instant"),
-        },
-        "otherUID" => LiveOwner::Recreated {
-            uid: "uid-else".to_owned(),
-        },
-        "gone" => LiveOwner::Unreadable(Refusal {
-            reason: RefusalReason::NotFound,
-            message: r#"replicasets.apps "web-ra" not found"#.to_owned(),
-        }),
-        other => panic!("unknown answer of a fresh read: {other}"),
-    }
 }
 
 fn pending_before(pending: &Value, key: &ObjectKey) -> Expectations {
@@ -171,21 +161,11 @@ fn patches(pass: &Pass) -> Value {
         };
         let refused = match answer {
             Outcome::Applied(_) => Value::Null,
-            Outcome::Refused(refusal) => json!(word(refusal.reason)),
+            Outcome::Refused(refusal) => json!(server::word(refusal.reason)),
         };
         Some(json!({"name": target.key.name, "kind": kind, "refused": refused}))
     });
     some(patches.collect())
-}
-
-fn word(reason: RefusalReason) -> &'static str {
-    match reason {
-        RefusalReason::NotFound => "NotFound",
-        RefusalReason::Conflict => "Conflict",
-        RefusalReason::Invalid => "Invalid",
-        RefusalReason::Other => "InternalError",
-        other => panic!("no patch of a vector is refused like this: {other:?}"),
-    }
 }
 
 fn status_writes(pass: &Pass) -> Vec<(&ReplicaSetStatus, bool, &Outcome)> {
@@ -226,14 +206,6 @@ fn status_attempts(pass: &Pass) -> Value {
     match writes.as_slice() {
         [] | [(_, _, Outcome::Applied(_))] => Value::Null,
         writes => json!(writes.len()),
-    }
-}
-
-fn requeue(plan: &Plan) -> Value {
-    match &plan.end {
-        End::Done(Requeue::After(after)) => json!({"afterSeconds": after.as_secs()}),
-        End::Done(Requeue::RateLimited) => json!({"rateLimited": true}),
-        End::Done(Requeue::No) | End::Failed(_) => Value::Null,
     }
 }
 

@@ -1,10 +1,20 @@
 //! Plays a pass against the API server of a vector: one that does everything but what its faults refuse.
 
+use std::collections::BTreeSet;
+
 use kubectl_rs::controller::action::{Action, Applied, Outcome, Refusal, RefusalReason};
-use kubectl_rs::controller::plan::{Outcomes, Plan};
-use serde_json::Value;
+use kubectl_rs::controller::plan::{End, LiveOwner, Outcomes, Plan, Requeue};
+use serde_json::{Value, json};
 
 use crate::data::{list, string};
+
+/// What the API server has and does when the pass begins.
+pub(crate) struct Server<'a> {
+    /// The faults of the vector.
+    pub(crate) faults: &'a Value,
+    /// The names of its ReplicaSets: creating one again is refused.
+    pub(crate) replica_sets: BTreeSet<String>,
+}
 
 /// A pass that was sent to its end.
 pub(crate) struct Pass {
@@ -18,10 +28,14 @@ impl Pass {
     /// Runs a pass batch by batch, planning again with the answers after each, as the engine does. `before_batch` is
     /// told the plan and how many of its steps were sent.
     pub(crate) fn run(
-        faults: &Value,
+        server: Server<'_>,
         reconcile: impl Fn(&Outcomes) -> Plan,
         mut before_batch: impl FnMut(&Plan, usize),
     ) -> Self {
+        let Server {
+            faults,
+            replica_sets,
+        } = server;
         let mut faults: Vec<Fault> = list(faults).iter().map(Fault::new).collect();
         let mut answers = Vec::new();
         let mut plan = reconcile(&answers);
@@ -30,7 +44,7 @@ impl Pass {
             before_batch(&plan, answers.len());
             let sent = plan.steps[answers.len()..].iter();
             for step in sent.take_while(|step| step.batch == batch) {
-                answers.push(answer(&step.action, &mut faults));
+                answers.push(answer(&step.action, &mut faults, &replica_sets));
             }
             let again = reconcile(&answers);
             let known = answers.len();
@@ -80,19 +94,78 @@ fn call(action: &Action) -> [&str; 4] {
     }
 }
 
-fn answer(action: &Action, faults: &mut [Fault]) -> Outcome {
+fn answer(action: &Action, faults: &mut [Fault], replica_sets: &BTreeSet<String>) -> Outcome {
     let call = call(action);
     // One fault answers, but a call counts for all that it matches.
     let refused: Vec<Refusal> = faults
         .iter_mut()
         .filter_map(|fault| fault.meet(call))
         .collect();
-    match refused.into_iter().next() {
+    let mut refused = refused.into_iter().chain(name_taken(action, replica_sets));
+    match refused.next() {
         Some(refusal) => Outcome::Refused(refusal),
-        None => Outcome::Applied(Applied {
-            name: call[3].to_owned(),
-            ..Applied::default()
+        None => Outcome::Applied(applied(call[3])),
+    }
+}
+
+/// What the server says about an object that it wrote.
+pub(crate) fn applied(name: &str) -> Applied {
+    Applied {
+        name: name.to_owned(),
+        ..Applied::default()
+    }
+}
+
+fn name_taken(action: &Action, replica_sets: &BTreeSet<String>) -> Option<Refusal> {
+    match action {
+        Action::CreateReplicaSet(new) if replica_sets.contains(&new.key.name) => Some(Refusal {
+            reason: RefusalReason::AlreadyExists,
+            message: format!("replicasets.apps \"{}\" already exists", new.key.name),
         }),
+        _ => None,
+    }
+}
+
+/// What a fresh read of the owner answers, in a vector's word for it.
+pub(crate) fn live_owner(word: &str, other_uid: &str, not_found: &str) -> LiveOwner {
+    match word {
+        "" => LiveOwner::Unchanged,
+        "deleting" => LiveOwner::Deleting {
+            since: "1999-12-31T23:59:59Z".parse().expect("a valid instant"),
+        },
+        "otherUID" => LiveOwner::Recreated {
+            uid: other_uid.to_owned(),
+        },
+        "gone" => LiveOwner::Unreadable(Refusal {
+            reason: RefusalReason::NotFound,
+            message: not_found.to_owned(),
+        }),
+        other => panic!("unknown answer of a fresh read: {other}"),
+    }
+}
+
+/// When the pass asks to be run again.
+pub(crate) fn requeue(plan: &Plan) -> Value {
+    match &plan.end {
+        End::Done(Requeue::After(after)) => json!({"afterSeconds": after.as_secs()}),
+        End::Done(Requeue::RateLimited) => json!({"rateLimited": true}),
+        End::Done(Requeue::No) | End::Failed(_) => Value::Null,
+    }
+}
+
+/// The API's word for a refusal.
+pub(crate) fn word(reason: RefusalReason) -> &'static str {
+    match reason {
+        RefusalReason::NotFound => "NotFound",
+        RefusalReason::AlreadyExists => "AlreadyExists",
+        RefusalReason::Conflict => "Conflict",
+        RefusalReason::Invalid => "Invalid",
+        RefusalReason::NamespaceTerminating | RefusalReason::Forbidden => "Forbidden",
+        RefusalReason::Timeout => "Timeout",
+        RefusalReason::Other => "InternalError",
+        other @ RefusalReason::Busy => {
+            panic!("no write of a vector is refused like this: {other:?}")
+        }
     }
 }
 

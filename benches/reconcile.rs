@@ -1,0 +1,158 @@
+//! One pass of the controllers over one object, by the number of its pods.
+//!
+//! `cargo bench --bench reconcile`. The numbers to hold: a Deployment with 10 ReplicaSets and 1,000 pods well under
+//! 100 µs, and ten times the pods in at most ten times the time.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use kubectl_rs::controller::api::{Deployment, Pod, ReplicaSet};
+use kubectl_rs::controller::deployment;
+use kubectl_rs::controller::keys;
+use serde_json::{Value, json};
+
+const REPLICA_SETS: i32 = 10;
+
+fn now() -> Timestamp {
+    Timestamp::from_second(1_700_000_000).expect("a valid instant")
+}
+
+fn ago(seconds: i32) -> String {
+    (now() - SignedDuration::from_secs(seconds.into())).to_string()
+}
+
+/// A template of ordinary size: two containers with environment, probes and resources.
+fn template(image: &str) -> Value {
+    let env: Vec<Value> = (0..10)
+        .map(|i| json!({"name": format!("SETTING_{i}"), "value": format!("value {i}")}))
+        .collect();
+    let container = |name: &str| {
+        json!({
+            "name": name,
+            "image": image,
+            "imagePullPolicy": "IfNotPresent",
+            "env": env,
+            "ports": [{"containerPort": 8080, "name": "http", "protocol": "TCP"}],
+            "readinessProbe": {"httpGet": {"path": "/ready", "port": "http", "scheme": "HTTP"}, "periodSeconds": 10},
+            "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+            "volumeMounts": [{"name": "config", "mountPath": "/etc/app"}],
+        })
+    };
+    json!({
+        "metadata": {"labels": {"app": "web"}, "annotations": {"prometheus.io/scrape": "true"}},
+        "spec": {
+            "containers": [container("web"), container("sidecar")],
+            "dnsPolicy": "ClusterFirst",
+            "restartPolicy": "Always",
+            "schedulerName": "default-scheduler",
+            "securityContext": {},
+            "terminationGracePeriodSeconds": 30,
+            "volumes": [{"name": "config", "configMap": {"name": "web", "defaultMode": 420}}],
+        },
+    })
+}
+
+/// A Deployment in the middle of a rollout: 8 empty ReplicaSets, the last old one, and the new one. Under Recreate the
+/// old one is empty as well, but its pods have not all gone.
+fn snapshot(strategy: &Value, pods: i32) -> deployment::Snapshot {
+    let newest = REPLICA_SETS - 1;
+    let deployment = json!({
+        "metadata": {
+            "namespace": "default", "name": "web", "uid": "d", "generation": 1,
+            "annotations": {(keys::REVISION): REPLICA_SETS.to_string()},
+        },
+        "spec": {
+            "replicas": pods,
+            "selector": {"matchLabels": {"app": "web"}},
+            "strategy": strategy,
+            "template": template(&format!("web:{newest}")),
+            "progressDeadlineSeconds": 600,
+            "revisionHistoryLimit": 10,
+        },
+        "status": {"observedGeneration": 1, "conditions": [
+            {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"},
+            {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated", "lastUpdateTime": ago(1), "lastTransitionTime": ago(1)},
+        ]},
+    });
+    let sizes = |i: i32| match newest - i {
+        0 => pods / 2,
+        1 if strategy["type"] == keys::ROLLING_UPDATE => pods - pods / 2,
+        _ => 0,
+    };
+    deployment::Snapshot {
+        now: now(),
+        deployment: Arc::new(Deployment::from_json(&deployment).expect("a Deployment")),
+        replica_sets: (0..REPLICA_SETS)
+            .map(|i| Arc::new(replica_set(i, sizes(i), pods)))
+            .collect(),
+        pods: (0..pods)
+            .map(|i| Arc::new(pod(i, newest - i % 2)))
+            .collect(),
+        ..deployment::Snapshot::default()
+    }
+}
+
+fn replica_set(i: i32, size: i32, pods: i32) -> ReplicaSet {
+    let name = format!("web-{i}");
+    let mut template = template(&format!("web:{i}"));
+    template["metadata"]["labels"][keys::POD_TEMPLATE_HASH] = json!(i.to_string());
+    let object = json!({
+        "metadata": {
+            "namespace": "default", "name": name, "uid": name, "generation": 1,
+            "creationTimestamp": ago(10_000 - i),
+            "labels": {"app": "web", (keys::POD_TEMPLATE_HASH): i.to_string()},
+            "annotations": {
+                (keys::REVISION): (i + 1).to_string(),
+                (keys::DESIRED_REPLICAS): pods.to_string(),
+                (keys::MAX_REPLICAS): (pods + pods / 4).to_string(),
+            },
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": true}],
+        },
+        "spec": {"replicas": size, "template": template},
+        "status": {
+            "replicas": size, "readyReplicas": size, "availableReplicas": size,
+            "terminatingReplicas": 0, "observedGeneration": 1,
+        },
+    });
+    ReplicaSet::from_json(&object).expect("a ReplicaSet")
+}
+
+fn pod(i: i32, set: i32) -> Pod {
+    let set = format!("web-{set}");
+    let object = json!({
+        "metadata": {
+            "namespace": "default", "name": format!("{set}-{i}"), "uid": format!("pod-{i}"),
+            "labels": {"app": "web"},
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": set, "uid": set, "controller": true}],
+        },
+        "status": {"phase": "Running"},
+    });
+    Pod::from_json(&object).expect("a pod")
+}
+
+fn deployments(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("deployment");
+    let rolling = json!({
+        "type": keys::ROLLING_UPDATE,
+        "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
+    });
+    let recreate = json!({"type": keys::RECREATE});
+    for pods in [1_000, 10_000] {
+        for (name, strategy) in [("rolling", &rolling), ("recreate", &recreate)] {
+            let snapshot = snapshot(strategy, pods);
+            group.bench_function(BenchmarkId::new(name, pods), |bencher| {
+                bencher.iter(|| deployment::reconcile(black_box(&snapshot), &[]));
+            });
+        }
+        let snapshot = snapshot(&rolling, pods);
+        group.bench_function(BenchmarkId::new("overview", pods), |bencher| {
+            bencher.iter(|| deployment::overview::of(black_box(&snapshot)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, deployments);
+criterion_main!(benches);
