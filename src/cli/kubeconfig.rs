@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use kube::Config;
 use kube::config::{
-    AuthInfo, Cluster, Context, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedAuthInfo,
-    NamedCluster, NamedContext,
+    AuthInfo, Cluster, Context, KubeConfigOptions, Kubeconfig, KubeconfigError, LoadDataError,
+    NamedAuthInfo, NamedCluster, NamedContext,
 };
 use serde_json::json;
 
@@ -282,5 +282,17 @@ fn unreadable(error: &KubeconfigError) -> Failure {
 }
 
 fn unusable(error: &KubeconfigError) -> Failure {
-    Failure::error(super::report::one_line(error))
+    use KubeconfigError as E;
+    let (what, cause) = match error {
+        E::LoadCertificateAuthority(cause) => ("certificate-authority", cause),
+        E::LoadClientCertificate(cause) => ("client-cert", cause),
+        E::LoadClientKey(cause) => ("client-key", cause),
+        other => return Failure::error(super::report::one_line(other)),
+    };
+    Failure::error(match cause {
+        LoadDataError::ReadFile(cause, path) => {
+            format!("unable to read {what} {}: {cause}", path.display())
+        }
+        other => format!("unable to read {what}: {other}"),
+    })
 }

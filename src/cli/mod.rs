@@ -22,7 +22,7 @@ pub mod view;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::error::ExitCode;
 use kube_flags::KubeFlags;
@@ -88,13 +88,11 @@ enum Parsed {
 }
 
 fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed> {
-    let parsed = Cli::command()
-        .try_get_matches_from(args)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    match parsed {
+    let words: Vec<OsString> = args.into_iter().collect();
+    match Cli::try_parse_from(&words) {
         Ok(cli) => Ok(Parsed::Run(Box::new(cli))),
         Err(error) if usage::is_help(&error) => Ok(Parsed::Text(error.render().ansi().to_string())),
-        Err(error) => Err(usage::failure(&error).into()),
+        Err(error) => Err(usage::failure(&error, &words).into()),
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! clap finds the mistake; its message spreads over several lines and names things as clap does, so it is told again.
 
+use std::ffi::OsString;
+
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Failure;
@@ -16,11 +19,11 @@ pub(super) fn is_help(error: &clap::Error) -> bool {
     )
 }
 
-/// The failure that clap's error stands for.
-pub(super) fn failure(error: &clap::Error) -> Failure {
-    let rendered = error.render().to_string();
-    let message = in_kubectls_words(error).unwrap_or_else(|| first_paragraph(&rendered));
-    let see = format!("see '{} --help'", command_of(&rendered));
+/// The failure that clap's error stands for; `words` is the command line that it is about.
+pub(super) fn failure(error: &clap::Error, words: &[OsString]) -> Failure {
+    let message =
+        in_kubectls_words(error).unwrap_or_else(|| first_paragraph(&error.render().to_string()));
+    let see = format!("see '{} --help'", command_of(words));
     let hint = match suggestion(error) {
         Some(suggestion) => format!("did you mean '{suggestion}'? {see}"),
         None => see,
@@ -92,20 +95,17 @@ fn first_paragraph(rendered: &str) -> String {
     joined.strip_prefix("error: ").unwrap_or(&joined).to_owned()
 }
 
-/// `kubectl rs sync`, read from clap's usage line: its words up to the first that is not a command.
-fn command_of(rendered: &str) -> String {
-    let usage = rendered
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("Usage: "));
-    let is_command = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
-    match usage {
-        Some(usage) => usage
-            .split(' ')
-            .take_while(is_command)
-            .collect::<Vec<_>>()
-            .join(" "),
-        None => "kubectl rs".to_owned(),
+/// `kubectl rs sync`: the words that are commands.
+fn command_of(words: &[OsString]) -> String {
+    let mut command = &super::Cli::command();
+    let mut path = command.get_bin_name().unwrap_or_default().to_owned();
+    for word in words.iter().skip(1) {
+        if let Some(subcommand) = command.find_subcommand(word) {
+            command = subcommand;
+            path = format!("{path} {}", command.get_name());
+        }
     }
+    path
 }
 
 #[cfg(test)]

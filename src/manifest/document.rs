@@ -85,38 +85,39 @@ struct Document {
 
 /// A chunk is one YAML document, or any number of JSON documents one after the other.
 fn documents(text: &str, place: impl Fn(usize) -> Place) -> Result<Vec<Document>, Error> {
+    if is_json(text) {
+        let document = |(line, json)| Document {
+            json,
+            place: place(line),
+        };
+        return match json_documents(text) {
+            Ok(documents) => Ok(documents.into_iter().map(document).collect()),
+            Err(error) => {
+                let mistake = Mistake::Syntax(error_text(&error));
+                Err(place(error.line().max(1)).mistake(mistake))
+            }
+        };
+    }
     let first = 1 + text
         .lines()
         .take_while(|line| !says_something(line))
         .count();
-    let looks_like_json = text.trim_start().starts_with('{');
-    let json = if looks_like_json {
-        Some(json_documents(text))
-    } else {
-        None
-    };
-    if let Some(Ok(values)) = json {
-        let documents = values.into_iter().map(|(line, json)| Document {
-            json,
-            place: place(line),
-        });
-        return Ok(documents.collect());
-    }
-    match (yaml::read(text), json) {
-        (Ok(mut json), _) => {
+    match yaml::read(text) {
+        Ok(mut json) => {
             number::normalize(&mut json);
             Ok(vec![Document {
                 json,
                 place: place(first),
             }])
         }
-        // A YAML mapping may be written in braces too. When it is neither, it was meant to be JSON.
-        (Err(_), Some(Err(error))) => {
-            let mistake = Mistake::Syntax(error_text(&error));
-            Err(place(error.line().max(1)).mistake(mistake))
-        }
-        (Err(problem), _) => Err(place(problem.line.unwrap_or(first)).mistake(problem.mistake)),
+        Err(problem) => Err(place(problem.line.unwrap_or(first)).mistake(problem.mistake)),
     }
+}
+
+/// Braces alone don't tell: YAML has them too. Its keys are rarely in quotes, JSON's always.
+fn is_json(text: &str) -> bool {
+    let inside = text.trim_start().strip_prefix('{');
+    inside.is_some_and(|inside| inside.trim_start().starts_with(['"', '}']))
 }
 
 fn json_documents(text: &str) -> Result<Vec<(usize, Value)>, serde_json::Error> {

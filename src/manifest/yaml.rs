@@ -16,7 +16,7 @@ use super::number;
 /// Nodes in one document, once its aliases are expanded: ten times the largest manifests in use.
 const MAX_NODES: usize = 1_000_000;
 /// Nodes that may come from aliases.
-const MAX_ALIASED_NODES: usize = 200_000;
+const MAX_ALIASED_NODES: usize = 100_000;
 /// Nesting. Large custom resource definitions have some 45 levels; twice this would overrun a small stack.
 const MAX_DEPTH: usize = 64;
 

@@ -1,5 +1,7 @@
 //! Wrong command lines, told as kubectl tells them.
 
+use std::ffi::OsString;
+
 use clap::Parser;
 
 use super::failure;
@@ -7,7 +9,8 @@ use crate::cli::Cli;
 
 fn told(line: &str) -> String {
     let words = std::iter::once("kubectl-rs").chain(line.split_whitespace());
-    let failure = failure(&Cli::try_parse_from(words).expect_err(line));
+    let words: Vec<_> = words.map(OsString::from).collect();
+    let failure = failure(&Cli::try_parse_from(&words).expect_err(line), &words);
     format!(
         "{}\nhint: {}",
         failure.message,
@@ -46,10 +49,10 @@ fn mistakes_are_told_on_one_line_in_kubectls_words() {
     [version surplus] unexpected argument 'surplus' found
     hint: see 'kubectl rs version --help'
     [version -n] flag needs an argument: --namespace
-    hint: see 'kubectl rs --help'
+    hint: see 'kubectl rs version --help'
     [version --request-timeout=soon] invalid argument "soon" for "--request-timeout" flag: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)
-    hint: see 'kubectl rs --help'
+    hint: see 'kubectl rs version --help'
     [version --insecure-skip-tls-verify=maybe] invalid argument "maybe" for "--insecure-skip-tls-verify" flag: must be one of true, false
-    hint: see 'kubectl rs --help'
+    hint: see 'kubectl rs version --help'
     "#);
 }

@@ -1,0 +1,162 @@
+//! Wrong command lines and clusters that are not there: one line, perhaps a hint, and the right exit code.
+
+use crate::program::Program;
+
+/// Runs each line and shows what it was told, with its exit code.
+fn told(lines: &[&str]) -> String {
+    let program = Program::new();
+    let mut told = Vec::new();
+    for line in lines {
+        let ended = program.run(line);
+        assert_eq!(ended.stdout, "", "{line}");
+        let shape: Vec<_> = ended
+            .stderr
+            .lines()
+            .map(|line| line.starts_with("hint: "))
+            .collect();
+        assert!(
+            matches!(shape[..], [false] | [false, true]),
+            "{line}\n{}",
+            ended.stderr
+        );
+        told.push(format!(
+            "$ kubectl rs {line}\n{}[{}]\n",
+            ended.stderr, ended.code
+        ));
+    }
+    told.concat()
+}
+
+#[test]
+fn wrong_words() {
+    insta::assert_snapshot!(told(&[
+        "snyc",
+        "sync --wiat",
+        "sync -x",
+        "sync --timeout=soon deploy/web",
+        "sync --timeout=5 deploy/web",
+        "sync --dry-run=maybe deploy/web",
+        "sync --until=200% deploy/web",
+        "sync --wait --watch deploy/web",
+    ]), @r#"
+    $ kubectl rs snyc
+    error: unknown command "snyc"
+    hint: did you mean 'sync'? see 'kubectl rs --help'
+    [2]
+    $ kubectl rs sync --wiat
+    error: unknown flag: --wiat
+    hint: did you mean '--wait'? see 'kubectl rs sync --help'
+    [2]
+    $ kubectl rs sync -x
+    error: unknown shorthand flag: 'x' in -x
+    hint: see 'kubectl rs sync --help'
+    [2]
+    $ kubectl rs sync --timeout=soon deploy/web
+    error: invalid argument "soon" for "--timeout" flag: time: invalid duration "soon"
+    hint: see 'kubectl rs sync --help'
+    [2]
+    $ kubectl rs sync --timeout=5 deploy/web
+    error: invalid argument "5" for "--timeout" flag: time: missing unit in duration "5"
+    hint: see 'kubectl rs sync --help'
+    [2]
+    $ kubectl rs sync --dry-run=maybe deploy/web
+    error: invalid argument "maybe" for "--dry-run" flag: must be one of none, client, server
+    hint: see 'kubectl rs sync --help'
+    [2]
+    $ kubectl rs sync --until=200% deploy/web
+    error: invalid argument "200%" for "--until" flag: a share is at most 100%
+    hint: see 'kubectl rs sync --help'
+    [2]
+    $ kubectl rs sync --wait --watch deploy/web
+    error: the argument '--wait' cannot be used with '--watch'
+    hint: see 'kubectl rs sync --help'
+    [2]
+    "#);
+}
+
+#[test]
+fn words_that_do_not_go_together() {
+    insta::assert_snapshot!(told(&[
+        "sync -o foo --embedded deploy/web",
+        "sync --embedded",
+        "sync --embedded foo/web",
+        "sync --embedded pods/web",
+        "sync --embedded deploy/web deploy web",
+        "sync --embedded deploy/web -l app=web",
+        "sync --embedded deploy/web -f web.yaml",
+        "sync --embedded deploy/web -A",
+        "sync --embedded -l a==b=c",
+    ]), @r#"
+    $ kubectl rs sync -o foo --embedded deploy/web
+    error: unable to match a printer suitable for the output format "foo", allowed formats are: json,jsonl,name,table,wide,yaml
+    [2]
+    $ kubectl rs sync --embedded
+    error: which objects? none were named
+    hint: name some (deploy/web), or use -f, -l or -A
+    [2]
+    $ kubectl rs sync --embedded foo/web
+    error: the server doesn't have a resource type "foo"
+    [2]
+    $ kubectl rs sync --embedded pods/web
+    error: cannot work on resource type "pods"
+    hint: Deployments and ReplicaSets are what can be named
+    [2]
+    $ kubectl rs sync --embedded deploy/web deploy web
+    error: there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kubectl rs sync resource/<resource_name>' instead of 'kubectl rs sync resource resource/<resource_name>'
+    [2]
+    $ kubectl rs sync --embedded deploy/web -l app=web
+    error: selectors and the all flag cannot be used when passing resource/name arguments
+    [2]
+    $ kubectl rs sync --embedded deploy/web -f web.yaml
+    error: resource/name arguments cannot be provided when a path is specified
+    [2]
+    $ kubectl rs sync --embedded deploy/web -A
+    error: a resource cannot be retrieved by name across all namespaces
+    [2]
+    $ kubectl rs sync --embedded -l a==b=c
+    error: found '=', expected: ',' or 'end of string'
+    [2]
+    "#);
+}
+
+#[test]
+fn clusters_that_are_not_there() {
+    insta::assert_snapshot!(told(&[
+        "sync deploy/web",
+        "sync deploy/web --controller=client",
+        "sync deploy/web --controller=client -s http://127.0.0.1:1",
+        "sync deploy/web --controller=client -s ftp://127.0.0.1:1",
+        "sync deploy/web --controller=client --context=nowhere",
+        "sync deploy/web --controller=client --kubeconfig=missing",
+        "sync deploy/web --controller=client --as-group=dev",
+        "sync deploy/web --controller=client -s https://127.0.0.1:1 --certificate-authority=missing",
+    ]), @r#"
+    $ kubectl rs sync deploy/web
+    error: sync acts on a cluster only when told to: two controllers on one Deployment create surplus pods
+    hint: --controller=client, if no kube-controller-manager runs there; or --embedded
+    [2]
+    $ kubectl rs sync deploy/web --controller=client
+    error: cannot list deployments in namespace default: The connection to the server localhost:8080 was refused - did you specify the right host or port?
+    [1]
+    $ kubectl rs sync deploy/web --controller=client -s http://127.0.0.1:1
+    error: cannot list deployments in namespace default: The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?
+    [1]
+    $ kubectl rs sync deploy/web --controller=client -s ftp://127.0.0.1:1
+    error: cannot list deployments in namespace default: Unable to connect to the server: 127.0.0.1:1: unsupported scheme ftp
+    [1]
+    $ kubectl rs sync deploy/web --controller=client --context=nowhere
+    error: context "nowhere" does not exist
+    hint: the kubeconfig has no contexts
+    [1]
+    $ kubectl rs sync deploy/web --controller=client --kubeconfig=missing
+    error: stat missing: no such file or directory
+    [1]
+    $ kubectl rs sync deploy/web --controller=client --as-group=dev
+    error: requesting uid, groups or user-extra without impersonating a user
+    hint: name the user with --as
+    [2]
+    $ kubectl rs sync deploy/web --controller=client -s https://127.0.0.1:1 --certificate-authority=missing
+    error: unable to read certificate-authority missing: No such file or directory (os error 2)
+    [1]
+    "#);
+}

@@ -1,0 +1,5 @@
+//! Whole commands: the built program, its streams and its exit codes.
+
+mod bad_input;
+mod bad_usage;
+mod program;
