@@ -12,6 +12,7 @@ use kube::core::Status;
 use super::connection::{Unreachable, chain};
 use crate::error::{ExitCode, Failure};
 use crate::manifest;
+use crate::ui::escape::Clean;
 
 /// An error as the user gets to see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,15 +143,9 @@ pub(super) fn one_line(error: &(dyn StdError + 'static)) -> String {
     single_line(&line)
 }
 
-/// Line breaks and other control characters would let a message pose as several.
+/// A message must not pose as several, nor act on the terminal.
 fn single_line(text: &str) -> String {
-    let lines = text.split(['\n', '\r']).map(str::trim);
-    let joined = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>();
-    joined
-        .join(" ")
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    Clean::new(text.trim()).to_string()
 }
 
 #[cfg(test)]

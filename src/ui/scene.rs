@@ -16,7 +16,7 @@ use crate::controller::deployment::overview::{Overview, RevisionOverview};
 use crate::controller::keys;
 use crate::controller::template::Template;
 use crate::controller::why::{WaitingOn, Why};
-use crate::engine::event::{EngineEvent, Happening};
+use crate::engine::event::{End, EngineEvent, Happening};
 
 pub(super) const OLD: &str = "web-6d4b";
 pub(super) const NEW: &str = "web-7f9c";
@@ -237,6 +237,10 @@ pub(super) fn refused(step: Step, reason: RefusalReason, message: &str) -> Happe
 
 pub(super) fn observed(overview: Overview) -> Happening {
     Happening::Observed(Box::new(overview))
+}
+
+pub(super) fn ended(at: i64, end: End) -> EngineEvent {
+    event(at, Happening::Ended(end))
 }
 
 /// The article's rollout, from the change of image to the point where neither side can move.

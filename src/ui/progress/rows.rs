@@ -13,6 +13,8 @@ const OLD_SHOWN: usize = 3;
 const COMPACT_BAR: usize = 16;
 /// The narrowest bar, and the narrowest image, worth showing.
 const NARROWEST: usize = 8;
+/// Narrower terminals get no column of ready pods, so that bars keep some length.
+const COLUMNS_FOR_READY: usize = 72;
 const INDENT: usize = 2;
 const GAP: usize = 2;
 
@@ -115,7 +117,8 @@ struct Columns {
     label: usize,
     image: usize,
     bar: usize,
-    counts: [usize; 3],
+    /// Which counts, and their widths.
+    counts: Vec<(usize, usize)>,
     scale: i32,
 }
 
@@ -131,11 +134,19 @@ impl Columns {
             format!("{scale} ready"),
             format!("{scale} available"),
         ];
-        let counts = [0, 1, 2].map(|index| {
-            let text = widest(&|row| row.counts[index].chars().count());
-            text.max(largest[index].len())
-        });
-        let counts_width: usize = counts.iter().map(|width| GAP + width).sum();
+        let shown = if columns < COLUMNS_FOR_READY {
+            vec![0, 2]
+        } else {
+            vec![0, 1, 2]
+        };
+        let counts: Vec<_> = shown
+            .into_iter()
+            .map(|index| {
+                let text = widest(&|row| row.counts[index].chars().count());
+                (index, text.max(largest[index].len()))
+            })
+            .collect();
+        let counts_width: usize = counts.iter().map(|(_, width)| GAP + width).sum();
         let room = columns.saturating_sub(INDENT + label + GAP + GAP + counts_width);
         let image = widest(&|row| row.image.width());
         let image = image.min(room.saturating_sub(NARROWEST).max(NARROWEST));
@@ -159,8 +170,8 @@ impl Columns {
         column(self.label, Line::new(Tone::Strong, &row.label));
         column(self.image, Line::from(row.image.truncate(self.image)));
         column(self.bar, bar::draw(row.pods, self.scale, self.bar));
-        for (width, text) in self.counts.iter().zip(&row.counts) {
-            column(*width, Line::from(text.as_str()));
+        for (index, width) in &self.counts {
+            column(*width, Line::from(row.counts[*index].as_str()));
         }
         line.trim_end()
     }
