@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::future::pending;
-use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -11,11 +10,13 @@ use k8s_openapi::jiff::SignedDuration;
 use kube::Client;
 use serde_json::json;
 
+use super::manifests::{self, Manifests};
 use crate::clock::Clock;
 use crate::engine::options::{Goal, Options, Scope};
 use crate::engine::run::Engine;
+use crate::engine::submit::{SubmitOptions, submit};
 use crate::error::Failure;
-use crate::manifest::{self, Inputs, Object};
+use crate::manifest::Object;
 use crate::sandbox::{NodeOptions, Nodes};
 use crate::sandbox::{Sandbox, SandboxOptions, kinds};
 
@@ -44,14 +45,8 @@ impl Embedded {
             .collect();
         let mut nodes = node_options();
         if !files.is_empty() {
-            let wrong = |error: manifest::Error| Failure::usage(error.to_string());
-            let inputs = Inputs {
-                paths: &files,
-                recursive: false,
-            };
-            let objects = inputs.read(io::stdin()).map_err(wrong)?;
-            manifest::check(&objects, namespace).map_err(wrong)?;
-            bring_to_rest(&sandbox, clock, &objects, namespace)?;
+            let manifests = manifests::read(&files, false, namespace, None)?;
+            bring_to_rest(&sandbox, clock, &manifests, namespace)?;
             // They were registered then.
             nodes.count = 0;
         }
@@ -164,7 +159,7 @@ fn refused(what: &str, why: &str) -> Failure {
 fn bring_to_rest(
     sandbox: &Sandbox,
     now: Clock,
-    objects: &[Object],
+    manifests: &Manifests,
     namespace: &str,
 ) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| {
@@ -187,7 +182,18 @@ fn bring_to_rest(
                 let _nodes = sandbox
                     .start_nodes(node_options())
                     .map_err(|error| refused("its nodes", &error.message))?;
-                give(sandbox, objects, [], namespace)?;
+                give(
+                    sandbox,
+                    &manifests.others,
+                    manifests.namespaces(),
+                    namespace,
+                )?;
+                // Applied as `-f` applies, so that a later `-f` changes fields of its own.
+                for (item, object) in &manifests.ours {
+                    submit(&sandbox.client(), item, object, SubmitOptions::default())
+                        .await
+                        .map_err(|error| refused(&item.key.to_string(), &error.to_string()))?;
+                }
                 let options = Options {
                     timeout: Some(PAST),
                     ..Options::new(Scope::everything(None), Goal::Complete)

@@ -11,6 +11,7 @@ mod embedded;
 pub mod kube_flags;
 mod kubeconfig;
 pub mod logging;
+mod manifests;
 pub mod output;
 pub mod report;
 pub mod selection;

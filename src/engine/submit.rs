@@ -42,7 +42,7 @@ pub enum SubmitError {
 }
 
 /// How to apply.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SubmitOptions {
     /// Whether the server should only pretend. There is no dry run of an apply without it.
     pub dry_run: DryRun,

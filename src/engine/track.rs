@@ -111,15 +111,7 @@ impl Tracks {
     /// What an object that is at rest waits for, when that is new.
     pub fn waiting_news(&mut self, subject: &Item) -> Option<Happening> {
         let track = self.tracks.get_mut(subject)?;
-        let deployment_first = |item: &Item| item.kind != Kind::Deployment;
-        let mut items: Vec<_> = track.waits.iter().collect();
-        items.sort_by_key(|(item, _)| deployment_first(item));
-        let mut waits: Vec<WaitingOn> = Vec::new();
-        for wait in items.into_iter().flat_map(|(_, waits)| waits) {
-            if !waits.contains(wait) {
-                waits.push(wait.clone());
-            }
-        }
+        let waits = track.all_waits();
         if waits == track.told {
             return None;
         }
@@ -156,6 +148,28 @@ impl Tracks {
 }
 
 impl Track {
+    /// Everything that is waited for, none twice: the Deployment's own waits first, then what its ReplicaSets add.
+    fn all_waits(&self) -> Vec<WaitingOn> {
+        let is_own = |item: &Item| item.kind == Kind::Deployment;
+        let of = |own: bool| {
+            self.waits
+                .iter()
+                .filter(move |(item, _)| is_own(item) == own)
+        };
+        let alone = self.overview.is_none();
+        let own = of(true).flat_map(|(_, waits)| waits);
+        // That pods are to become ready is the Deployment's to say.
+        let added = of(false)
+            .flat_map(|(_, waits)| waits)
+            .filter(|wait| alone || !matches!(wait, WaitingOn::Pods { .. }));
+        own.chain(added).fold(Vec::new(), |mut waits, wait| {
+            if !waits.contains(wait) {
+                waits.push(wait.clone());
+            }
+            waits
+        })
+    }
+
     /// A ReplicaSet alone is complete when it waits for nothing.
     fn is_complete(&self) -> bool {
         match &self.overview {

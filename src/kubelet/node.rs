@@ -206,6 +206,9 @@ impl NodeShape {
             "metadata": {
                 "name": name,
                 "labels": {
+                    // The names of old stay on real nodes, and manifests of demonstrations still select by them.
+                    "beta.kubernetes.io/arch": "amd64",
+                    "beta.kubernetes.io/os": "linux",
                     "kubernetes.io/hostname": name,
                     "kubernetes.io/os": "linux",
                     "kubernetes.io/arch": "amd64",

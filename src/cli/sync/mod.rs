@@ -4,7 +4,6 @@ mod args;
 mod ask;
 mod outcome;
 mod planned;
-mod submit;
 mod view;
 
 use std::collections::BTreeSet;
@@ -18,6 +17,7 @@ pub(super) use args::SyncArgs;
 
 use super::cluster::Cluster;
 use super::kube_flags::KubeFlags;
+use super::manifests::{self, Manifests};
 use super::output::OutputFormat;
 use super::selection::{self, Selection, Targets};
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
@@ -29,7 +29,6 @@ use crate::engine::store::Item;
 use crate::engine::submit::SubmitOptions;
 use crate::error::{ExitCode, Failure};
 use crate::ui::printer::Printer;
-use submit::Manifests;
 use view::View;
 
 /// How many objects are worked on at once.
@@ -61,7 +60,7 @@ impl SyncArgs {
         let selection = self.selection.selection()?;
         self.cluster.must_act()?;
         let cluster = self.cluster.open(kube).await?;
-        let manifests = manifests(&selection, kube, &cluster.namespace)?;
+        let manifests = read_files(&selection, kube, &cluster.namespace)?;
         let presets = match &manifests {
             Some(manifests) => self.submit(manifests, &cluster, &printer).await?,
             None => Vec::new(),
@@ -80,7 +79,7 @@ impl SyncArgs {
         if self.dry_run == DryRunMode::None || format > OutputFormat::Wide {
             outcome::print(&summary, &board, &cluster, &printer, format).await?;
         }
-        Ok(outcome::exit_code(&summary)?)
+        outcome::exit_code(&summary)
     }
 
     /// Applies what the files hold. In a dry run it comes back as it would be, since the server does not have it.
@@ -90,12 +89,12 @@ impl SyncArgs {
         cluster: &Cluster,
         printer: &Printer,
     ) -> Result<Vec<Effect>, Failure> {
-        let namespaces = manifests
-            .ours
-            .iter()
-            .map(|(item, _)| item.key.namespace.as_str());
         let given = match &cluster.embedded {
-            Some(embedded) => embedded.give(&manifests.others, namespaces, &cluster.namespace)?,
+            Some(embedded) => embedded.give(
+                &manifests.others,
+                manifests.namespaces(),
+                &cluster.namespace,
+            )?,
             None => Vec::new(),
         };
         manifests.name_others(&given, printer);
@@ -137,7 +136,7 @@ fn as_preset(object: &Value) -> Result<Effect, Failure> {
 }
 
 /// What the files hold, if the selection is by file.
-fn manifests(
+fn read_files(
     selection: &Selection,
     kube: &KubeFlags,
     namespace: &str,
@@ -145,7 +144,7 @@ fn manifests(
     let Targets::Files { paths, recursive } = &selection.targets else {
         return Ok(None);
     };
-    submit::read(paths, *recursive, namespace, kube.namespace.as_deref()).map(Some)
+    manifests::read(paths, *recursive, namespace, kube.namespace.as_deref()).map(Some)
 }
 
 /// Which objects the engine works on.

@@ -1,11 +1,11 @@
 //! What `sync` leaves behind: the result on stdout, and the exit code.
 
+use kube::core::Status;
 use serde_json::{Value, json};
 
-use super::submit::resource;
 use crate::cli::cluster::Cluster;
+use crate::cli::manifests::resource;
 use crate::cli::output::OutputFormat;
-use crate::controller::action::Kind;
 use crate::engine::event::End;
 use crate::engine::run::{StoppedBy, Summary};
 use crate::engine::store::Item;
@@ -97,12 +97,12 @@ fn one_or_list(mut objects: Vec<Value>) -> Value {
 ///
 /// # Errors
 /// Nothing matched, or an object that was named does not exist.
-pub(super) fn exit_code(summary: &Summary) -> Result<ExitCode, Failure> {
+pub(super) fn exit_code(summary: &Summary) -> anyhow::Result<ExitCode> {
     if let [first, ..] = summary.missing.as_slice() {
-        return Err(missing(first, summary.missing.len() - 1));
+        return Err(missing(first).into());
     }
     if summary.ends.is_empty() && summary.stopped.is_none() {
-        return Err(Failure::new(ExitCode::NothingMatched, "no resources found"));
+        return Err(Failure::new(ExitCode::NothingMatched, "no resources found").into());
     }
     let of_objects = summary
         .ends
@@ -118,17 +118,11 @@ pub(super) fn exit_code(summary: &Summary) -> Result<ExitCode, Failure> {
     })
 }
 
-fn missing(item: &Item, others: usize) -> Failure {
-    let kind = match item.kind {
-        Kind::Deployment => "deployments.apps",
-        Kind::ReplicaSet => "replicasets.apps",
-        Kind::Pod => "pods",
-    };
-    let more = match others {
-        0 => String::new(),
-        others => format!(" (and {others} more)"),
-    };
-    Failure::error(format!("{kind} \"{}\" not found{more}", item.key.name))
+/// The API server's answer for a name that does not exist.
+fn missing(item: &Item) -> Status {
+    let name = &item.key.name;
+    let message = format!("{}.apps \"{name}\" not found", item.kind.plural());
+    Status::failure(&message, "NotFound").with_code(404)
 }
 
 fn code_of(end: &End) -> ExitCode {

@@ -1,4 +1,4 @@
-//! `sync -f`: what the files hold, and applying the Deployments and ReplicaSets in them.
+//! What `-f` and `--embedded=FILE` name, sorted by what is done with it, and applying what is ours.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use crate::error::{ExitCode, Failure};
 use crate::manifest::{self, Inputs, Object};
 use crate::ui::printer::Printer;
 
-/// The contents of the files, sorted by what `sync` does with them.
+/// The contents of the files, sorted by what is done with them.
 #[derive(Debug, Default)]
 pub(super) struct Manifests {
     /// Deployments and ReplicaSets, each with its namespace filled in.
@@ -85,6 +85,13 @@ fn ours(
 }
 
 impl Manifests {
+    /// The namespaces of the Deployments and ReplicaSets.
+    pub(super) fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.ours
+            .iter()
+            .map(|(item, _)| item.key.namespace.as_str())
+    }
+
     /// Names the objects of other kinds: those that an embedded cluster was given, and those that are left alone.
     pub(super) fn name_others(&self, given: &[&Object], printer: &Printer) {
         let is_given = |object: &&Object| given.iter().any(|other| std::ptr::eq(*other, *object));
@@ -143,10 +150,10 @@ fn line(item: &Item, submitted: Submitted, dry_run: DryRun) -> String {
         Submitted::Configured => "configured",
         Submitted::Unchanged => "unchanged",
     };
-    let dry_run = if dry_run == DryRun::Server {
-        " (server dry run)"
-    } else {
-        ""
+    let dry_run = match dry_run {
+        DryRun::None => "",
+        DryRun::Client => " (dry run)",
+        DryRun::Server => " (server dry run)",
     };
     format!("{}/{} {what}{dry_run}", resource(item.kind), item.key.name)
 }
