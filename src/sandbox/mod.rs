@@ -34,6 +34,7 @@ mod request;
 mod route;
 mod scale;
 mod selector;
+mod serve;
 mod server;
 mod service;
 pub mod status;
@@ -48,6 +49,7 @@ pub use handle::Changes;
 pub use nodes::{NodeOptions, Nodes};
 pub use object::Object;
 pub use reply::ApiBody;
+pub use serve::Served;
 pub use service::ApiService;
 pub use store::Change;
 

@@ -1,5 +1,6 @@
-//! The engine against the embedded cluster, in process and in virtual time.
+//! The engine against the embedded cluster, in process and in virtual time; the built program against it over HTTP.
 
 mod article;
+mod kubeconfig;
 mod reconcile;
 mod world;

@@ -47,6 +47,21 @@ impl World {
         }
     }
 
+    /// A cluster with simulated nodes that lives in real time, for programs outside this one.
+    pub(crate) fn live() -> Self {
+        let clock = Clock::system();
+        let sandbox = Sandbox::new(SandboxOptions::new(clock));
+        let nodes = sandbox
+            .start_nodes(NodeOptions::default())
+            .expect("no nodes are there yet");
+        Self {
+            sandbox,
+            clock,
+            events: Arc::default(),
+            _nodes: Some(nodes),
+        }
+    }
+
     /// All that the engine told.
     pub(crate) fn events(&self) -> Vec<EngineEvent> {
         self.events.lock().expect("no panic").clone()
