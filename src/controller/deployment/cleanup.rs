@@ -1,8 +1,9 @@
 //! The history of old ReplicaSets is kept short (deployment-controller section 17).
 
 use super::Pass;
-use super::replica_sets::{WorkingCopy, older_first};
+use super::replica_sets::older_first;
 use super::revision::revision;
+use super::working_copy::WorkingCopy;
 use crate::controller::action::{Action, Kind, RefusalReason, Target};
 use crate::controller::api::ReplicaSet;
 use crate::controller::plan::SyncError;

@@ -16,6 +16,7 @@ mod rolling;
 mod scale;
 mod status;
 mod waiting;
+mod working_copy;
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
 //! Telling new from old, and getting or making the new ReplicaSet (deployment-controller sections 6 and 7).
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -9,13 +8,10 @@ use std::ptr;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
 use super::revision::{max_revision, set_new_replica_set_annotations};
+use super::working_copy::WorkingCopy;
 use super::{Pass, has_progress_deadline};
-use crate::controller::action::{
-    Action, AnnotationChanges, EventType, Kind, NewReplicaSet, Refusal, RefusalReason, Target,
-};
-use crate::controller::api::{
-    ConditionStatus, ObjectKey, ObjectMeta, ReplicaSet, ReplicaSetSpec, ReplicaSetStatus,
-};
+use crate::controller::action::{Action, EventType, Kind, NewReplicaSet, Refusal, RefusalReason};
+use crate::controller::api::{ConditionStatus, ObjectKey, ReplicaSet};
 use crate::controller::claim::new_controller_ref;
 use crate::controller::condition::get_condition;
 use crate::controller::keys;
@@ -25,59 +21,6 @@ use crate::controller::why::Why;
 
 /// Longest name of a ReplicaSet, in bytes.
 const NAME_LIMIT: usize = 253;
-
-/// A ReplicaSet as a pass sees it: as in the snapshot until a step changes it.
-#[derive(Clone, Debug)]
-pub(super) struct WorkingCopy<'a> {
-    object: Cow<'a, ReplicaSet>,
-    /// Changes to annotations that no write has carried yet; the next one does.
-    unwritten: AnnotationChanges,
-}
-
-impl<'a> WorkingCopy<'a> {
-    pub(super) fn of(set: &'a ReplicaSet) -> Self {
-        Self {
-            object: Cow::Borrowed(set),
-            unwritten: AnnotationChanges::new(),
-        }
-    }
-
-    pub(super) fn target(&self) -> Target {
-        Target::new(Kind::ReplicaSet, &self.meta)
-    }
-
-    /// Changes still to be written, together with `further` ones.
-    pub(super) fn changes(&self, further: AnnotationChanges) -> AnnotationChanges {
-        let mut changes = self.unwritten.clone();
-        changes.extend(further);
-        changes
-    }
-
-    /// Makes the copy what the server has after a write that changed its annotations and more.
-    pub(super) fn apply(
-        &mut self,
-        annotations: AnnotationChanges,
-        change: impl FnOnce(&mut ReplicaSetSpec),
-    ) {
-        let object = self.object.to_mut();
-        change(&mut object.spec);
-        self.unwritten.clear();
-        for (key, value) in annotations {
-            match value {
-                Some(value) => object.meta.annotations.insert(key, value),
-                None => object.meta.annotations.remove(&key),
-            };
-        }
-    }
-}
-
-impl Deref for WorkingCopy<'_> {
-    type Target = ReplicaSet;
-
-    fn deref(&self) -> &ReplicaSet {
-        &self.object
-    }
-}
 
 /// The ReplicaSets of a Deployment in one pass.
 pub(super) struct ReplicaSets<'a> {
@@ -189,7 +132,7 @@ impl<'a> Pass<'a> {
             new.apply(sync.changes, |spec| spec.min_ready_seconds = wanted);
             return Ok(Some(new));
         }
-        new.unwritten = sync.changes;
+        new.set_unwritten(sync.changes);
         let revision = set.meta.annotation(keys::REVISION).unwrap_or_default();
         let mut needs_update = self.set_deployment_revision(revision);
         let is_unknown = get_condition(&self.status.conditions, keys::PROGRESSING).is_none();
@@ -236,7 +179,7 @@ impl<'a> Pass<'a> {
         };
         let action = Action::CreateReplicaSet(Box::new(new.clone()));
         let (set, created) = match self.recorder.perform(action, why) {
-            Ok(applied) => (created_replica_set(new, applied.uid), true),
+            Ok(applied) => (WorkingCopy::created(new, applied.uid), true),
             Err(refusal) if refusal.reason == RefusalReason::AlreadyExists => {
                 (self.existing_or_collision(&new.key, refusal)?, false)
             }
@@ -360,31 +303,6 @@ fn with_hash_label(selector: Option<&LabelSelector>, hash: String) -> LabelSelec
         .get_or_insert_default()
         .insert(keys::POD_TEMPLATE_HASH.to_owned(), hash);
     selector
-}
-
-/// What the server has after the creation.
-fn created_replica_set<'a>(new: NewReplicaSet, uid: String) -> WorkingCopy<'a> {
-    WorkingCopy {
-        object: Cow::Owned(ReplicaSet {
-            meta: ObjectMeta {
-                namespace: new.key.namespace,
-                name: new.key.name,
-                uid,
-                labels: new.labels,
-                annotations: new.annotations,
-                owner_references: vec![new.owner],
-                ..ObjectMeta::default()
-            },
-            spec: ReplicaSetSpec {
-                replicas: new.replicas,
-                min_ready_seconds: new.min_ready_seconds,
-                selector: Some(new.selector),
-                template: new.template,
-            },
-            status: ReplicaSetStatus::default(),
-        }),
-        unwritten: AnnotationChanges::new(),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `RollingUpdate`: new pods as far as surge allows, old pods away as far as availability allows (deployment-controller
 //! section 9). One direction per pass.
 
-use super::replica_sets::{Claimed, ReplicaSets, WorkingCopy, is_active, replica_count, sum};
+use super::replica_sets::{Claimed, ReplicaSets, is_active, replica_count, sum};
+use super::working_copy::WorkingCopy;
 use super::{Pass, is_complete};
 use crate::controller::api::ReplicaSet;
 use crate::controller::plan::{Requeue, SyncError};

@@ -4,9 +4,8 @@
 use std::cmp::Ordering;
 
 use super::fenceposts::{resolve_surge, saturate};
-use super::replica_sets::{
-    Claimed, ReplicaSets, WorkingCopy, is_active, older_first, replica_count,
-};
+use super::replica_sets::{Claimed, ReplicaSets, is_active, older_first, replica_count};
+use super::working_copy::WorkingCopy;
 use super::{Fenceposts, Pass};
 use crate::controller::action::{Action, AnnotationChanges, EventType, Refusal};
 use crate::controller::api::ReplicaSet;

@@ -120,3 +120,24 @@ fn counts_that_are_none_are_ignored() {
         assert_eq!(creates, !is_event, "{text:?}");
     }
 }
+
+#[test]
+fn what_was_copied_without_a_write_travels_with_the_next_one() {
+    // A revision that is no number keeps the copied annotation from being written on its own.
+    let world = World::rolling(5, 1, 1)
+        .deployment("metadata", json!({"annotations": {"team": "blue"}}))
+        .set("new", 3, 3)
+        .annotated(&[("revision", "odd")]);
+    let mut writes = world
+        .plan()
+        .steps
+        .into_iter()
+        .filter_map(|step| match step.action {
+            Action::UpdateReplicaSet { .. } => panic!("nothing is reported"),
+            Action::ScaleReplicaSet { annotations, .. } => Some(annotations),
+            _ => None,
+        });
+    let annotations = writes.next().unwrap();
+    assert_eq!(annotations["team"].as_deref(), Some("blue"));
+    assert_eq!(annotations.len(), 3);
+}
