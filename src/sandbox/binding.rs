@@ -23,7 +23,8 @@ pub(crate) fn create(
     write: &Write<'_>,
     path_name: Option<&str>,
 ) -> Result<Reply, ApiError> {
-    let binding = body::object(request, kind("bindings"))?;
+    let validation = write.options.field_validation;
+    let binding = body::object(request, kind("bindings"), validation)?.object;
     let name = binding["metadata"]["name"].as_str().unwrap_or_default();
     if path_name.is_some_and(|path| path != name) {
         let message = "name in URL does not match name in Binding object";

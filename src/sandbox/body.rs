@@ -1,7 +1,8 @@
 //! Reading request bodies: media type, syntax, and whether what came is of the kind that the path names.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::decode::{Decoded, FieldValidation, Reading};
 use super::kinds::{self, Kind};
 use super::request::ApiRequest;
 use super::status::ApiError;
@@ -10,17 +11,43 @@ use super::status::ApiError;
 const QUOTED: usize = 30;
 
 /// The object in a body, with `kind` and `apiVersion` as the path has them where it says nothing.
-pub(crate) fn object(request: &ApiRequest, kind: &Kind) -> Result<Value, ApiError> {
-    let mut value = parse(request, kind.kind)?;
-    check_kind(&value, kind)?;
-    if value.is_null() {
-        value = Value::Object(serde_json::Map::new());
+pub(crate) fn object(
+    request: &ApiRequest,
+    kind: &Kind,
+    validation: FieldValidation,
+) -> Result<Decoded, ApiError> {
+    let reading = read(request, kind)?;
+    check_kind(&reading.object, kind)?;
+    let mut decoded = reading.check(validation).map_err(|error| {
+        let version = kind.api_version.rsplit('/').next().unwrap_or_default();
+        let kind = kind.kind;
+        ApiError::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {kind}: {error}"
+        ))
+    })?;
+    if decoded.object.is_null() {
+        decoded.object = Value::Object(Map::new());
     }
-    if let Some(object) = value.as_object_mut() {
+    set_kind(&mut decoded.object, kind);
+    Ok(decoded)
+}
+
+fn set_kind(object: &mut Value, kind: &Kind) {
+    if let Some(object) = object.as_object_mut() {
         object.insert("kind".to_owned(), kind.kind.into());
         object.insert("apiVersion".to_owned(), kind.api_version.into());
     }
-    Ok(value)
+}
+
+/// Reads a body as an object of a kind. JSON is read in its own order and with what is there twice.
+fn read(request: &ApiRequest, kind: &Kind) -> Result<Reading, ApiError> {
+    if matches!(request.content_type(), "" | "application/json")
+        && let Ok(reading) = Reading::of_json(kind.ty(), &request.body)
+        && (reading.object.is_object() || reading.object.is_null())
+    {
+        return Ok(reading);
+    }
+    Ok(Reading::of_value(kind.ty(), parse(request, kind.kind)?))
 }
 
 /// The body as a tree. `expected` is the kind that messages name.
@@ -72,42 +99,77 @@ pub(crate) fn apply_configuration(request: &ApiRequest) -> Result<Value, ApiErro
     })
 }
 
+/// What a patch made of an object, read again as one of its kind.
+///
+/// # Errors
+/// Why it is none, in the server's words.
+pub(crate) fn patched(
+    value: Value,
+    kind: &Kind,
+    validation: FieldValidation,
+) -> Result<Decoded, String> {
+    if !is_other_version(&value, kind)
+        && let Some(problem) = conversion_problem(&value, kind)
+    {
+        return Err(problem);
+    }
+    let decoded = Reading::of_value(kind.ty(), value).check(validation);
+    let mut decoded = decoded.map_err(|error| error.to_string())?;
+    set_kind(&mut decoded.object, kind);
+    Ok(decoded)
+}
+
 fn check_kind(value: &Value, kind: &Kind) -> Result<(), ApiError> {
-    let api_version = value["apiVersion"]
-        .as_str()
-        .filter(|text| !text.is_empty())
-        .unwrap_or(kind.api_version);
-    let name = value["kind"]
-        .as_str()
-        .filter(|text| !text.is_empty())
-        .unwrap_or(kind.kind);
-    if name == kind.kind && api_version == kind.api_version {
+    let (api_version, name) = type_of(value, kind);
+    let Some(problem) = conversion_problem(value, kind) else {
         return Ok(());
-    }
-    let version = api_version.rsplit('/').next().unwrap_or(api_version);
-    let refused = |why: String| {
-        Err(ApiError::bad_request(format!(
-            "{name} in version {version:?} cannot be handled as a {}: {why}",
-            kind.kind
-        )))
     };
-    let is_known =
-        kinds::of_object(api_version, name).is_some() || (api_version, name) == ("v1", "List");
-    if is_known {
-        return refused(format!(
-            "converting ({version}.{name}) to ({}.{}): unknown conversion",
-            kind.go_package(),
-            kind.kind
-        ));
-    }
-    let same_group = api_version.rsplit_once('/').map_or("", |(group, _)| group) == kind.group();
-    if same_group && name == kind.kind {
+    if is_other_version(value, kind) {
         return Err(ApiError::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version ({})",
             kind.api_version
         )));
     }
-    refused(format!(
+    let version = api_version.rsplit('/').next().unwrap_or(api_version);
+    Err(ApiError::bad_request(format!(
+        "{name} in version {version:?} cannot be handled as a {}: {problem}",
+        kind.kind
+    )))
+}
+
+/// The `apiVersion` and `kind` of a value, which are those expected where it says nothing.
+fn type_of<'a>(value: &'a Value, kind: &'a Kind) -> (&'a str, &'a str) {
+    let text = |field: &str| value[field].as_str().filter(|text| !text.is_empty());
+    (
+        text("apiVersion").unwrap_or(kind.api_version),
+        text("kind").unwrap_or(kind.kind),
+    )
+}
+
+/// Whether a value says that it is of another version of the kind, such as `apps/v1beta2`.
+fn is_other_version(value: &Value, kind: &Kind) -> bool {
+    let (api_version, name) = type_of(value, kind);
+    let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+    name == kind.kind && group == kind.group() && api_version != kind.api_version
+}
+
+/// Why a value can't become an object of a kind, going by what it says it is.
+fn conversion_problem(value: &Value, kind: &Kind) -> Option<String> {
+    let (api_version, name) = type_of(value, kind);
+    if name == kind.kind && api_version == kind.api_version {
+        return None;
+    }
+    let is_known =
+        kinds::of_object(api_version, name).is_some() || (api_version, name) == ("v1", "List");
+    if is_known {
+        let version = api_version.rsplit('/').next().unwrap_or(api_version);
+        return Some(format!(
+            "converting ({version}.{name}) to ({}.{}): unknown conversion",
+            kind.go_package(),
+            kind.kind
+        ));
+    }
+    Some(format!(
         "no kind {name:?} is registered for version {api_version:?} in scheme \
          \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
     ))

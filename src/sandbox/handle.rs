@@ -153,6 +153,7 @@ impl Sandbox {
             options: WriteOptions::default(),
             manager: self.manager.to_owned(),
             manages_itself: false,
+            warnings: Vec::new(),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Patches: JSON patch, JSON merge patch and strategic merge patch, as the API server applies them. The verbs call
-//! [`apply_patch`] and decode what comes out; nothing here knows of storage, admission or field managers.
+//! [`apply_patch`]; nothing here knows of storage, admission or field managers.
 
 mod go_format;
 mod list;
+mod printed;
 mod strategic;
 
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
+use super::decode::Decoded;
 use crate::schema::Type;
 
 /// The most operations that a JSON patch may have.
@@ -44,29 +46,34 @@ pub enum PatchError {
     /// The result is not of the type: 422, invalid value of the field `patch`, which holds `patch`.
     #[error("{problem}")]
     Untyped {
-        /// The patch as Go prints it.
+        /// A strategic merge patch, as Go prints it; or what another patch makes of the object.
         patch: String,
         /// What can't be read.
         problem: String,
     },
 }
 
-/// The object that `body` makes of `current`. It may lack what the type requires, have unknown fields, and, unless the
-/// patch is strategic, values of wrong types.
+/// The object that `body` makes of `current`. `read` reads what comes out as an object of the type, or says why it is
+/// none.
 pub fn apply_patch(
     kind: PatchKind,
     ty: &'static Type,
-    current: Value,
+    current: &Value,
     body: &[u8],
-) -> Result<Value, PatchError> {
-    match kind {
-        PatchKind::Json => json_patch(current, &decode(body, "error decoding patch: ")?),
-        PatchKind::Merge => merge_patch(current, &decode(body, "error decoding patch: ")?),
-        PatchKind::Strategic => strategic_patch(ty, current, decode(body, "")?),
-    }
+    read: impl FnOnce(Value) -> Result<Decoded, String>,
+) -> Result<Decoded, PatchError> {
+    let patched = match kind {
+        PatchKind::Strategic => return strategic_patch(ty, current, &parse(body, "")?, read),
+        PatchKind::Json => json_patch(current, &parse(body, "error decoding patch: ")?)?,
+        PatchKind::Merge => merge_patch(current, &parse(body, "error decoding patch: ")?)?,
+    };
+    read(patched.clone()).map_err(|problem| PatchError::Untyped {
+        patch: printed::patched(ty, current, &patched),
+        problem,
+    })
 }
 
-fn decode(body: &[u8], prefix: &str) -> Result<Value, PatchError> {
+fn parse(body: &[u8], prefix: &str) -> Result<Value, PatchError> {
     serde_json::from_slice(body)
         .map_err(|error| PatchError::Malformed(format!("{prefix}{}", syntax(&error, body))))
 }
@@ -98,11 +105,12 @@ fn wrong_type(prefix: &str, value: &Value, go_type: &str) -> PatchError {
     ))
 }
 
-fn merge_patch(mut current: Value, patch: &Value) -> Result<Value, PatchError> {
+fn merge_patch(current: &Value, patch: &Value) -> Result<Value, PatchError> {
     match patch {
         Value::Object(_) => {
-            json_patch::merge(&mut current, patch);
-            Ok(current)
+            let mut patched = current.clone();
+            json_patch::merge(&mut patched, patch);
+            Ok(patched)
         }
         Value::Null => Err(PatchError::Malformed("Invalid JSON Patch".to_owned())),
         other => Err(wrong_type(
@@ -113,7 +121,7 @@ fn merge_patch(mut current: Value, patch: &Value) -> Result<Value, PatchError> {
     }
 }
 
-fn json_patch(mut current: Value, patch: &Value) -> Result<Value, PatchError> {
+fn json_patch(current: &Value, patch: &Value) -> Result<Value, PatchError> {
     let operations = match patch {
         Value::Array(operations) => operations.as_slice(),
         Value::Null => &[],
@@ -134,10 +142,11 @@ fn json_patch(mut current: Value, patch: &Value) -> Result<Value, PatchError> {
             return Err(wrong_type("error decoding patch: ", operation, go_type));
         }
     }
+    let mut patched = current.clone();
     for operation in operations {
-        perform(&mut current, operation).ok_or(PatchError::Inapplicable)?;
+        perform(&mut patched, operation).ok_or(PatchError::Inapplicable)?;
     }
-    Ok(current)
+    Ok(patched)
 }
 
 /// One operation. Where RFC 6902 and Kubernetes differ, this is Kubernetes: `replace` sets a member that an object
@@ -159,23 +168,25 @@ fn perform(current: &mut Value, operation: &Value) -> Option<()> {
     json_patch::patch(current, &[operation]).ok()
 }
 
-fn strategic_patch(ty: &'static Type, current: Value, patch: Value) -> Result<Value, PatchError> {
-    let patch = match patch {
-        Value::Object(patch) => patch,
+fn strategic_patch(
+    ty: &'static Type,
+    current: &Value,
+    patch: &Value,
+    read: impl FnOnce(Value) -> Result<Decoded, String>,
+) -> Result<Decoded, PatchError> {
+    let members = match patch {
+        Value::Object(members) => members.clone(),
         Value::Null => Map::new(),
-        other => return Err(wrong_type("", &other, "map[string]interface {}")),
+        other => return Err(wrong_type("", other, "map[string]interface {}")),
     };
-    let printed = Value::Object(patch.clone());
-    let current = match current {
-        Value::Object(current) => current,
-        _ => Map::new(),
+    let current = current.as_object().cloned().unwrap_or_default();
+    let merged = Value::Object(strategic::merge(ty, current, members)?);
+    let untyped = |problem| PatchError::Untyped {
+        patch: go_format::Printed(patch).to_string(),
+        problem,
     };
-    let merged = Value::Object(strategic::merge(ty, current, patch)?);
-    match go_format::unreadable(ty, &merged) {
-        None => Ok(merged),
-        Some(problem) => Err(PatchError::Untyped {
-            patch: go_format::Printed(&printed).to_string(),
-            problem,
-        }),
+    if let Some(problem) = go_format::unreadable(ty, &merged) {
+        return Err(untyped(problem));
     }
+    read(merged).map_err(untyped)
 }

@@ -31,6 +31,8 @@ pub(crate) struct Write<'a> {
     pub(crate) manager: String,
     /// Whether the objects that come already carry the `managedFields` they are to have.
     pub(crate) manages_itself: bool,
+    /// What the answer warns of.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Write<'_> {

@@ -4,6 +4,7 @@
 
 use serde::Deserialize;
 
+use super::decode::FieldValidation;
 use super::field_error::FieldError;
 use super::status::ApiError;
 
@@ -161,21 +162,11 @@ impl ListOptions {
     }
 }
 
-/// How unknown and duplicate fields of a body are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum FieldValidation {
-    Ignore,
-    #[default]
-    Warn,
-    Strict,
-}
-
 /// What a create, update or patch asks for beside its body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
     pub(crate) field_manager: Option<String>,
-    #[expect(dead_code, reason = "strict decoding reads it")]
     pub(crate) field_validation: FieldValidation,
     pub(crate) force: Option<bool>,
 }

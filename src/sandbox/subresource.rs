@@ -23,7 +23,7 @@ pub(crate) fn create(
         ("Binding", "") => binding::create(state, request, write, None),
         ("Pod", "binding") => binding::create(state, request, write, target.name.as_deref()),
         ("Pod", "eviction") => eviction::create(state, request, write),
-        ("SelfSubjectAccessReview", "") => access_review(request, target),
+        ("SelfSubjectAccessReview", "") => access_review(request, write),
         _ => connect(state, target),
     }
 }
@@ -49,8 +49,9 @@ pub(crate) fn success() -> Reply {
 }
 
 /// Everyone may do everything here.
-fn access_review(request: &ApiRequest, target: &Target) -> Result<Reply, ApiError> {
-    let mut review = body::object(request, target.kind)?;
+fn access_review(request: &ApiRequest, write: &Write<'_>) -> Result<Reply, ApiError> {
+    let validation = write.options.field_validation;
+    let mut review = body::object(request, write.target.kind, validation)?.object;
     review["status"] = json!({"allowed": true});
     Ok(Reply::value(StatusCode::CREATED, &review))
 }

@@ -9,6 +9,7 @@ use super::apply::{self, ApplyError};
 use super::encode::Encoder;
 use super::field_error::FieldError;
 use super::kinds::{self, Kind, Serves};
+use super::managed_fields::Writer;
 use super::object::Object;
 use super::patch::{PatchError, PatchKind, apply_patch};
 use super::persist::{self, Write};
@@ -27,13 +28,15 @@ pub(crate) fn create(
     target: &Target,
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
-    let write = begin(request, target, "CreateOptions")?;
+    let mut write = begin(request, target, "CreateOptions")?;
     if target.subresource.is_some() || target.kind.serves == Serves::CreateOnly {
         return subresource::create(state, request, &write);
     }
-    let object = body::object(request, target.kind)?;
-    let created = persist::create(state, &write, object)?;
-    answer(StatusCode::CREATED, target.kind, &created, encoder)
+    let object = sent(request, target.kind, &mut write)?;
+    let created = persist::create(state, &write, object);
+    let reply =
+        created.and_then(|created| answer(StatusCode::CREATED, target.kind, &created, encoder));
+    Ok(with_warnings(write, reply))
 }
 
 /// PUT.
@@ -44,24 +47,59 @@ pub(crate) fn update(
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
     let mut write = begin(request, target, "UpdateOptions")?;
-    if write.subresource() == "scale" {
-        let sent = body::object(request, &kinds::SCALE)?;
-        metadata::check_name(target, &sent)?;
-        let scaled = scale::change(state, &mut write, |_| Ok(sent))?;
-        return answer(StatusCode::OK, &kinds::SCALE, &scaled, encoder);
-    }
-    let sent = body::object(request, target.kind)?;
-    metadata::check_name(target, &sent)?;
+    let reply = if write.subresource() == "scale" {
+        update_scale(state, request, &mut write, encoder)
+    } else {
+        update_object(state, request, &mut write, encoder)
+    };
+    Ok(with_warnings(write, reply))
+}
+
+fn update_scale(
+    state: &mut State,
+    request: &ApiRequest,
+    write: &mut Write<'_>,
+    encoder: &Encoder,
+) -> Result<Reply, ApiError> {
+    let scale = sent(request, &kinds::SCALE, write)?;
+    metadata::check_name(write.target, &scale)?;
+    let scaled = scale::change(state, write, |_| Ok(scale))?;
+    answer(StatusCode::OK, &kinds::SCALE, &scaled, encoder)
+}
+
+fn update_object(
+    state: &mut State,
+    request: &ApiRequest,
+    write: &mut Write<'_>,
+    encoder: &Encoder,
+) -> Result<Reply, ApiError> {
+    let target = write.target;
+    let object = sent(request, target.kind, write)?;
+    metadata::check_name(target, &object)?;
     let is_missing = read::find(&state.store, target).is_err();
     if is_missing && target.kind.put_creates && target.subresource.is_none() {
-        let created = create_by_put(state, &write, sent)?;
+        let created = create_by_put(state, write, object)?;
         return answer(StatusCode::CREATED, target.kind, &created, encoder);
     }
-    let updated = persist::change(state, &write, |old| {
-        metadata::check_uid(target.kind, &sent, old)?;
-        Ok(sent)
+    let updated = persist::change(state, write, |old| {
+        metadata::check_uid(target.kind, &object, old)?;
+        Ok(object)
     })?;
     answer(StatusCode::OK, target.kind, &updated, encoder)
+}
+
+/// The object in the request's body; what it has beyond its type is warned of.
+fn sent(request: &ApiRequest, kind: &Kind, write: &mut Write<'_>) -> Result<Value, ApiError> {
+    let decoded = body::object(request, kind, write.options.field_validation)?;
+    write.warnings.extend(decoded.warnings);
+    Ok(decoded.object)
+}
+
+/// The answer to a write, be it a refusal, with what there is to warn of.
+fn with_warnings(write: Write<'_>, reply: Result<Reply, ApiError>) -> Reply {
+    let mut reply = reply.unwrap_or_else(Reply::from);
+    reply.warnings.extend(write.warnings);
+    reply
 }
 
 /// PUT of what is not there: a resourceVersion means nothing then, a uid cannot be met.
@@ -99,15 +137,25 @@ pub(crate) fn patch(
         let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
         return Err(invalid_options(&[error]));
     }
-    let patched = |kind: &Kind, old: &Value| {
-        apply_patch(patch_kind, kind.ty(), old.clone(), &request.body).map_err(unpatchable)
+    let validation = write.options.field_validation;
+    let mut warnings = Vec::new();
+    let mut patched = |kind: &Kind, old: &Value| {
+        let read = |patched| body::patched(patched, kind, validation);
+        let patched = apply_patch(patch_kind, kind.ty(), old, &request.body, read);
+        let patched = patched.map_err(unpatchable)?;
+        warnings = patched.warnings;
+        Ok(patched.object)
     };
-    if write.subresource() == "scale" {
-        let scaled = scale::change(state, &mut write, |old| patched(&kinds::SCALE, old))?;
-        return answer(StatusCode::OK, &kinds::SCALE, &scaled, encoder);
-    }
-    let changed = persist::change(state, &write, |old| patched(target.kind, old))?;
-    answer(StatusCode::OK, target.kind, &changed, encoder)
+    let (kind, changed) = if write.subresource() == "scale" {
+        let scaled = scale::change(state, &mut write, |old| patched(&kinds::SCALE, old));
+        (&kinds::SCALE, scaled)
+    } else {
+        let changed = persist::change(state, &write, |old| patched(target.kind, old));
+        (target.kind, changed)
+    };
+    write.warnings.extend(warnings);
+    let reply = changed.and_then(|changed| answer(StatusCode::OK, kind, &changed, encoder));
+    Ok(with_warnings(write, reply))
 }
 
 /// PATCH by server-side apply, which creates what is missing.
@@ -124,20 +172,29 @@ fn apply(
     }
     write.manages_itself = true;
     let config = body::apply_configuration(request)?;
-    let kind = target.kind;
-    let now = state.now();
-    let applied = |live: Option<&Value>, write: &Write<'_>| {
-        let writer = write.writer(now);
-        let force = write.options.force.unwrap_or_default();
+    let manager = write.manager.clone();
+    let writer = Writer {
+        manager: &manager,
+        subresource: target.subresource.as_deref().unwrap_or_default(),
+        now: state.now(),
+    };
+    let force = write.options.force.unwrap_or_default();
+    let applied = |kind: &Kind, live: Option<&Value>| {
         apply::apply(kind.ty(), live, &config, &writer, force).map_err(inapplicable)
     };
+    if write.subresource() == "scale" {
+        let scale = &kinds::SCALE;
+        let scaled = scale::change(state, &mut write, |old| applied(scale, Some(old)))?;
+        return answer(StatusCode::OK, scale, &scaled, encoder);
+    }
+    let kind = target.kind;
     if target.subresource.is_none() && read::find(&state.store, target).is_err() {
-        let object = applied(None, &write)?;
+        let object = applied(kind, None)?;
         metadata::check_name(target, &object)?;
         let created = persist::create(state, &write, object)?;
         return answer(StatusCode::CREATED, kind, &created, encoder);
     }
-    let changed = persist::change(state, &write, |old| applied(Some(old), &write))?;
+    let changed = persist::change(state, &write, |old| applied(kind, Some(old)))?;
     answer(StatusCode::OK, kind, &changed, encoder)
 }
 
@@ -156,6 +213,7 @@ fn begin<'a>(
         options,
         manager,
         manages_itself: false,
+        warnings: Vec::new(),
     })
 }
 

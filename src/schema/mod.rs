@@ -29,8 +29,10 @@ pub struct Type {
     name: &'static str,
     group_version: Option<&'static str>,
     is_atomic: bool,
-    /// Sorted by name.
+    /// As the API declares them.
     fields: Vec<Field>,
+    /// Places in `fields`, sorted by the fields' names.
+    by_name: Vec<usize>,
 }
 
 impl Type {
@@ -44,18 +46,17 @@ impl Type {
         self.group_version
     }
 
-    /// All fields, sorted by JSON name.
+    /// All fields, in the order in which the API declares them.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
     /// A field by its JSON name.
     pub fn field(&self, name: &str) -> Option<&Field> {
-        let index = self
-            .fields
-            .binary_search_by(|field| field.name.cmp(name))
-            .ok()?;
-        self.fields.get(index)
+        let place = self
+            .by_name
+            .binary_search_by(|place| self.fields[*place].name.cmp(name));
+        self.fields.get(self.by_name[place.ok()?])
     }
 }
 

@@ -55,7 +55,9 @@ pub(super) fn table(files: &[&'static str]) -> Result<Table, ParseError> {
         }
     }
     for ty in &mut table.types {
-        ty.fields.sort_unstable_by_key(|field| field.name);
+        ty.by_name = (0..ty.fields.len()).collect();
+        let fields = &ty.fields;
+        ty.by_name.sort_unstable_by_key(|place| fields[*place].name);
     }
     Ok(table)
 }
@@ -71,6 +73,7 @@ fn declare(table: &mut Table, line: &'static str) -> Result<(), ParseError> {
         group_version: None,
         is_atomic: false,
         fields: Vec::new(),
+        by_name: Vec::new(),
     };
     let index = table.types.len();
     for word in words {
@@ -78,7 +81,7 @@ fn declare(table: &mut Table, line: &'static str) -> Result<(), ParseError> {
             None if word == "atomic" => ty.is_atomic = true,
             Some(("kind", group_version)) => {
                 ty.group_version = Some(group_version);
-                ty.fields.extend(["apiVersion", "kind"].map(type_meta));
+                ty.fields.extend(["kind", "apiVersion"].map(type_meta));
                 table.kinds.entry(name).or_default().push(index);
             }
             _ => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// A request and what a real server answered.
@@ -27,7 +28,8 @@ pub(crate) struct Request {
     #[serde(default)]
     pub(crate) headers: Map<String, Value>,
     #[serde(default)]
-    pub(crate) body: Option<Value>,
+    /// As it was sent: order and repetition count.
+    pub(crate) body: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]

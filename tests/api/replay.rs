@@ -186,11 +186,11 @@ impl Replay {
                 builder = builder.header(name, text(value));
             }
         }
-        let body = match &request.body {
-            None => String::new(),
-            Some(Value::String(raw)) => self.symbols.resolve(raw, now),
-            Some(json) => self.symbols.resolve_json(json, now).to_string(),
-        };
+        let body = request
+            .body
+            .as_deref()
+            .map(|body| self.symbols.resolve_body(body.get(), now))
+            .unwrap_or_default();
         builder.body(Full::new(body.into())).unwrap()
     }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 /// How far a moment may be from the one that the recording means.
 const TIME_TOLERANCE: SignedDuration = SignedDuration::from_secs(6);
@@ -134,7 +133,12 @@ impl Symbols {
                 Part::Symbol(name) => match (self.bound.get(name), time_offset(name)) {
                     (Some(value), _) => value.clone(),
                     (None, Some(offset)) => {
-                        (now + offset).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+                        let format = if name.starts_with("micro") {
+                            "%Y-%m-%dT%H:%M:%S.%6fZ"
+                        } else {
+                            "%Y-%m-%dT%H:%M:%SZ"
+                        };
+                        (now + offset).strftime(format).to_string()
                     }
                     (None, None) => format!("<{name}>"),
                 },
@@ -142,26 +146,20 @@ impl Symbols {
             .collect()
     }
 
-    /// Replaces symbols throughout a body.
-    pub(crate) fn resolve_json(&self, value: &Value, now: Timestamp) -> Value {
-        match value {
-            Value::String(text) => {
-                let resolved = self.resolve(text, now);
-                match resolved.parse::<u64>() {
-                    Ok(port) if text.starts_with("<port:") => port.into(),
-                    _ => resolved.into(),
-                }
-            }
-            Value::Array(list) => list
-                .iter()
-                .map(|value| self.resolve_json(value, now))
-                .collect(),
-            Value::Object(map) => map
-                .iter()
-                .map(|(key, value)| (self.resolve(key, now), self.resolve_json(value, now)))
-                .collect(),
-            other => other.clone(),
+    /// The text of a recorded body, with symbols replaced. A body that is a JSON string holds the text itself; ports
+    /// are numbers, which symbols in JSON can't be.
+    pub(crate) fn resolve_body(&self, body: &str, now: Timestamp) -> String {
+        if let Ok(raw) = serde_json::from_str::<String>(body) {
+            return self.resolve(&raw, now);
         }
+        let mut text = String::new();
+        let mut rest = body;
+        while let Some((before, after)) = rest.split_once("\"<port:") {
+            let (number, after) = after.split_once(">\"").unwrap();
+            text.extend([before, "<port:", number, ">"]);
+            rest = after;
+        }
+        self.resolve(&(text + rest), now)
     }
 
     /// What the numbers of resourceVersions contradict, once all are known.

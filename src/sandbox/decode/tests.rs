@@ -2,16 +2,17 @@
 
 use serde_json::json;
 
-use super::decode;
+use super::{DecodeError, FieldValidation, Reading};
 use crate::schema;
 
 /// The notes on an object that can be read, or the error.
 fn read(api_version: &str, kind: &str, json: &str) -> Result<Vec<String>, String> {
     let ty = schema::of_kind(api_version, kind).unwrap_or_else(|| panic!("no type {kind}"));
-    match decode(ty, json.as_bytes()) {
-        Ok(decoded) => Ok(decoded.notes),
-        Err(error) => Err(error.to_string()),
-    }
+    let reading = Reading::of_json(ty, json.as_bytes()).unwrap();
+    let decoded = reading.check(FieldValidation::Warn);
+    decoded
+        .map(|decoded| decoded.warnings)
+        .map_err(|error| error.to_string())
 }
 
 /// `KIND JSON`, and the error in the line below.
@@ -106,12 +107,27 @@ fn unknown_and_duplicate_fields_are_noted_in_order() {
 }
 
 #[test]
+fn unknown_fields_are_errors_or_nothing_if_so_wished() {
+    let ty = schema::of_kind("v1", "ConfigMap").expect("ConfigMap");
+    let reading = Reading::of_value(ty, json!({"a": 1, "metadata": {"b": 2}}));
+    let notes = ["unknown field \"a\"", "unknown field \"metadata.b\""].map(str::to_owned);
+    let strict = DecodeError::Strict(notes.to_vec());
+    assert_eq!(
+        strict.to_string(),
+        "strict decoding error: unknown field \"a\", unknown field \"metadata.b\""
+    );
+    assert_eq!(reading.clone().check(FieldValidation::Strict), Err(strict));
+    let ignored = reading.check(FieldValidation::Ignore);
+    assert_eq!(ignored.map(|decoded| decoded.warnings), Ok(Vec::new()));
+}
+
+#[test]
 fn what_comes_again_adds_to_objects() {
     let ty = schema::of_kind("v1", "ConfigMap").expect("ConfigMap");
     let json = br#"{"data": {"a": "1", "b": "1"}, "data": {"b": "2"}, "kind": "x", "kind": "y"}"#;
-    let decoded = decode(ty, json).expect("an object");
+    let reading = Reading::of_json(ty, json).unwrap();
     assert_eq!(
-        decoded.object,
+        reading.object,
         json!({"data": {"a": "1", "b": "2"}, "kind": "y"})
     );
 }

@@ -11,8 +11,21 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{PatchError, PatchKind, apply_patch};
-use crate::schema;
+use super::{Decoded, PatchError, PatchKind};
+use crate::sandbox::decode::{FieldValidation, Reading};
+use crate::schema::{self, Type};
+
+fn apply_patch(
+    kind: PatchKind,
+    ty: &'static Type,
+    current: &Value,
+    body: &[u8],
+) -> Result<Decoded, PatchError> {
+    super::apply_patch(kind, ty, current, body, |patched| {
+        let decoded = Reading::of_value(ty, patched).check(FieldValidation::Warn);
+        decoded.map_err(|error| error.to_string())
+    })
+}
 
 fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -26,8 +39,12 @@ fn check(kind: PatchKind, cases: &str) {
             panic!("not four parts: {line}");
         };
         let ty = schema::named(ty).unwrap_or_else(|| panic!("no type: {line}"));
-        let patched = apply_patch(kind, ty, parse(before), patch.as_bytes());
-        assert_eq!(patched, Ok(parse(after)), "{line}");
+        let patched = apply_patch(kind, ty, &parse(before), patch.as_bytes());
+        assert_eq!(
+            patched.map(|patched| patched.object),
+            Ok(parse(after)),
+            "{line}"
+        );
     }
 }
 
@@ -113,7 +130,7 @@ PodSpec | {"tolerations": [{"key": "a"}]} | [{"op": "add", "path": "/tolerations
     let ty = schema::named("ConfigMap").expect("ConfigMap");
     for patch in refused {
         let current = json!({"data": {"k": "v"}});
-        let answer = apply_patch(PatchKind::Json, ty, current, patch.to_string().as_bytes());
+        let answer = apply_patch(PatchKind::Json, ty, &current, patch.to_string().as_bytes());
         assert_eq!(answer, Err(PatchError::Inapplicable), "{patch}");
     }
 }
@@ -125,7 +142,7 @@ fn refusal(kind: PatchKind, patch: &str) -> String {
         "kind": "Deployment",
         "spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": "main", "image": "img:1"}]}}},
     });
-    let answer = apply_patch(kind, ty, deployment, patch.as_bytes());
+    let answer = apply_patch(kind, ty, &deployment, patch.as_bytes());
     answer.expect_err(patch).to_string()
 }
 
@@ -262,23 +279,63 @@ fn sorted(mut spec: Value) -> Value {
     spec
 }
 
+fn patched(before: &Value, patch: &PodSpec) -> Value {
+    let ty = schema::named("PodSpec").expect("PodSpec");
+    let text = json_of(patch).to_string();
+    let patched = apply_patch(PatchKind::Strategic, ty, before, text.as_bytes());
+    patched.expect("no directives").object
+}
+
 proptest! {
     #[test]
     fn without_directives_a_strategic_patch_is_a_deep_merge(before in pod_spec(), patch in pod_spec()) {
-        let ty = schema::named("PodSpec").expect("PodSpec");
-        let text = json_of(&patch).to_string();
-        let patched = apply_patch(PatchKind::Strategic, ty, json_of(&before), text.as_bytes());
+        let patched = patched(&json_of(&before), &patch);
         let mut merged = before;
         merged.merge_from(patch);
-        prop_assert_eq!(patched.map(sorted), Ok(sorted(json_of(&merged))));
+        prop_assert_eq!(sorted(patched), sorted(json_of(&merged)));
     }
 
     #[test]
     fn a_strategic_patch_applied_twice_changes_nothing_more(before in pod_spec(), patch in pod_spec()) {
-        let ty = schema::named("PodSpec").expect("PodSpec");
-        let text = json_of(&patch).to_string();
-        let once = apply_patch(PatchKind::Strategic, ty, json_of(&before), text.as_bytes());
-        let twice = once.clone().and_then(|once| apply_patch(PatchKind::Strategic, ty, once, text.as_bytes()));
-        prop_assert_eq!(twice.map(sorted), once.map(sorted));
+        let once = patched(&json_of(&before), &patch);
+        let twice = patched(&once, &patch);
+        prop_assert_eq!(sorted(twice), sorted(once));
     }
+}
+
+#[test]
+fn what_cannot_be_read_after_a_patch_is_quoted() {
+    let ty = schema::of_kind("apps/v1", "Deployment").expect("Deployment");
+    let deployment = json!({
+        "kind": "Deployment", "apiVersion": "apps/v1",
+        "metadata": {"name": "web", "namespace": "n", "labels": {"a": "<"}},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "1"}}, "template": {"spec": {"containers": [{"name": "m", "image": "i"}]}}},
+        "status": {},
+    });
+    let expected = concat!(
+        r#"{"apiVersion":"apps/v1","kind":"Deployment","#,
+        r#""metadata":{"name":"web","namespace":"n","labels":{"a":"\u003c"}},"#,
+        r#""spec":{"paused":"x","replicas":1,"selector":{"matchLabels":{"a":"1"}},"#,
+        r#""template":{"spec":{"containers":[{"name":"m","image":"i"}]}}},"status":{}}"#,
+    );
+    let expected = PatchError::Untyped {
+        patch: expected.to_owned(),
+        problem: "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.paused of type bool".to_owned(),
+    };
+    for (kind, patch) in [
+        (PatchKind::Merge, r#"{"spec": {"paused": "x"}}"#),
+        (
+            PatchKind::Json,
+            r#"[{"op": "add", "path": "/spec/paused", "value": "x"}]"#,
+        ),
+    ] {
+        let answer = apply_patch(kind, ty, &deployment, patch.as_bytes());
+        assert_eq!(answer, Err(expected.clone()), "{patch}");
+    }
+    let patch = r#"{"spec": {"paused": false, "nosuch": 1}}"#;
+    let answer = apply_patch(PatchKind::Merge, ty, &deployment, patch.as_bytes());
+    assert_eq!(
+        answer.map(|decoded| decoded.warnings),
+        Ok(vec!["unknown field \"spec.nosuch\"".to_owned()])
+    );
 }
