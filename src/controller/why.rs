@@ -127,7 +127,7 @@ impl fmt::Display for Why {
                 write!(
                     f,
                     "surge room {}: total {total} of at most {max_total}",
-                    max_total - total
+                    i64::from(*max_total) - i64::from(*total)
                 )
             }
             Self::AboveDesired { desired } => write!(f, "more than the {desired} wanted"),
@@ -143,7 +143,7 @@ impl fmt::Display for Why {
             } => write!(
                 f,
                 "availability room {}: available {available}, at least {min_available} must stay",
-                available - min_available
+                i64::from(*available) - i64::from(*min_available)
             ),
             Self::RecreateDown => f.write_str("Recreate: old pods go before new ones start"),
             Self::RecreateUp => f.write_str("Recreate: old pods are gone"),

@@ -42,7 +42,10 @@ pub(super) fn event_of(name: &str, at: i64, what: Happening) -> EngineEvent {
 /// A Deployment of 5 with maxSurge 1 and maxUnavailable 1. Each revision is its number, the pods it should have, has,
 /// ready and available; the first one is the new one.
 pub(super) fn overview(revisions: &[(i64, [i32; 4])]) -> Overview {
-    let sum = |count: fn(&[i32; 4]) -> i32| revisions.iter().map(|(_, counts)| count(counts)).sum();
+    let sum = |count: fn(&[i32; 4]) -> i32| {
+        let counts = revisions.iter().map(|(_, counts)| count(counts));
+        counts.fold(0, i32::saturating_add)
+    };
     let newest = revisions.first().map(|(number, _)| *number);
     let complete = revisions
         .iter()

@@ -30,6 +30,7 @@ impl View {
     pub(super) fn new(args: &SyncArgs, format: OutputFormat, printer: &Printer) -> Self {
         let form = match format {
             OutputFormat::Jsonl => Form::Json,
+            OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Name => Form::Lines,
             _ if args.step => Form::Lines,
             _ => Form::People,
         };

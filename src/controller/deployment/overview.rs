@@ -62,14 +62,6 @@ impl Overview {
     pub fn new_revision(&self) -> Option<&RevisionOverview> {
         self.revisions.iter().find(|revision| revision.new)
     }
-
-    /// Pods of revisions that are on their way out, by `spec.replicas` of their ReplicaSets.
-    pub fn old_total(&self) -> i32 {
-        self.revisions
-            .iter()
-            .filter(|revision| !revision.new)
-            .fold(0, |total, revision| total.saturating_add(revision.desired))
-    }
 }
 
 /// How the Deployment of a snapshot stands, by the same arithmetic that [`reconcile`](super::reconcile) acts on.

@@ -38,8 +38,8 @@ impl Eta {
     pub(super) fn remaining(&self, now: Timestamp) -> Option<SignedDuration> {
         let (start, first) = self.start?;
         let (latest, available) = self.latest?;
-        let gained = available - first;
-        let missing = self.desired - available;
+        let gained = available.checked_sub(first)?;
+        let missing = self.desired.checked_sub(available)?;
         if gained <= 0 || missing <= 0 || gained < self.desired / PODS_PER_HINT {
             return None;
         }

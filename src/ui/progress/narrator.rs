@@ -27,6 +27,7 @@ pub(super) struct Narrator {
     waiting: Vec<WaitingOn>,
     batch: Option<PodBatch>,
     refusal: Option<String>,
+    retried: Option<String>,
 }
 
 /// The numbers that a status line tells.
@@ -51,17 +52,22 @@ impl Narrator {
                 dry_run,
             } => self.stepped(step, outcome, *dry_run, track, verbose),
             Happening::Waiting(waiting) => self.waiting(waiting, track),
-            Happening::Retrying { error } => {
-                let mut lines = self.flush(track);
-                lines.push(labelled(Tone::Pending, "retrying", error));
-                lines
-            }
+            Happening::Retrying { error } => self.retrying(error, track),
             Happening::Ended(end) => {
                 let mut lines = self.flush(track);
                 lines.push(Ending::new(end, track).line());
                 lines
             }
         }
+    }
+
+    fn retrying(&mut self, error: &str, track: &Track) -> Vec<Line> {
+        let mut lines = self.flush(track);
+        if self.retried.as_deref() != Some(error) {
+            lines.push(labelled(Tone::Pending, "retrying", error));
+            self.retried = Some(error.to_owned());
+        }
+        lines
     }
 
     /// What was held back.
@@ -127,6 +133,7 @@ impl Narrator {
             }
         };
         self.refusal = None;
+        self.retried = None;
         if !verbose && let Some(batch) = PodBatch::begin(step, dry_run, &track.revisions) {
             if self.batch.as_mut().is_some_and(|open| open.absorb(&batch)) {
                 return Vec::new();

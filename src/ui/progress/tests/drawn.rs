@@ -1,5 +1,8 @@
 //! Blocks and frames of the live view.
 
+use proptest::prelude::*;
+
+use crate::controller::deployment::overview::Overview;
 use crate::controller::keys;
 use crate::controller::why::WaitingOn;
 use crate::engine::event::{End, EngineEvent, Happening};
@@ -297,6 +300,53 @@ fn no_terminal_is_too_small() {
                 assert!(lines.iter().all(|line| line.width() <= columns));
                 assert!(lines.len() <= rows.max(1));
             }
+        }
+    }
+}
+
+/// Counts as a server may send them: mostly small, some absurd.
+fn pods() -> impl Strategy<Value = i32> {
+    prop_oneof![8 => -2..30, 1 => any::<i32>()]
+}
+
+prop_compose! {
+    fn any_overview()(
+        desired in pods(),
+        bounds in [pods(), pods()],
+        sums in [pods(), pods(), pods()],
+        strategy in prop_oneof![Just(keys::ROLLING_UPDATE), Just(keys::RECREATE), Just("Ｏther\u{1b}[2J")],
+        counts in prop::collection::vec([pods(), pods(), pods(), pods()], 0..6),
+        image in "\\PC{0,40}",
+    ) -> Overview {
+        let revisions: Vec<_> = (1..).zip(counts).collect();
+        let mut overview = scene::overview(&revisions);
+        overview.strategy = strategy.to_owned();
+        overview.desired = desired;
+        [overview.max_surge, overview.max_unavailable] = bounds;
+        [overview.total, overview.current, overview.available] = sums;
+        for revision in &mut overview.revisions {
+            revision.images.push(image.clone());
+        }
+        overview
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_numbers_blocks_are_drawn_inside_the_terminal(
+        overviews in prop::collection::vec(any_overview(), 1..4),
+        name in "\\PC{0,60}",
+        columns in 0_usize..200,
+    ) {
+        let events: Vec<_> =
+            (0..).zip(overviews).map(|(at, overview)| event_of(&name, at, observed(overview))).collect();
+        let board = board(&events);
+        let look = look(columns, 12);
+        let mut lines = block::full(&board.tracks()[0], look, 6);
+        lines.push(block::compact(&board.tracks()[0], look, 20));
+        for line in lines {
+            prop_assert!(line.width() <= columns, "{line}");
+            prop_assert!(!line.paint(false).contains(char::is_control));
         }
     }
 }

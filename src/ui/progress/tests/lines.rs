@@ -1,5 +1,9 @@
 //! Plain lines and JSON lines.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use crate::controller::action::{Kind, RefusalReason};
 use crate::controller::api::ObjectKey;
 use crate::controller::why::WaitingOn;
@@ -112,7 +116,7 @@ fn ends_in_plain_lines() {
 }
 
 #[test]
-fn refusals_are_told_once_and_conflicts_not_at_all() {
+fn refusals_and_retries_are_told_once_and_conflicts_not_at_all() {
     let quota = "pods \"web-7f9c-\" is forbidden: exceeded quota: small";
     let refusal = || refused(scene::create_pod(NEW), RefusalReason::Forbidden, quota);
     let events = [
@@ -233,8 +237,8 @@ fn hostile_messages_stay_on_their_line() {
     insta::assert_snapshot!(plain(&events), @"deployment/web: retrying: no error: forged live");
 }
 
-#[test]
-fn json_lines_are_the_documented_schema() {
+/// What `-o jsonl` prints of a rollout that meets a bit of everything.
+fn json_lines() -> String {
     let (printer, capture) = captured(Level::Default);
     let style = Style {
         form: Form::Json,
@@ -242,29 +246,36 @@ fn json_lines_are_the_documented_schema() {
     };
     let mut progress = Progress::new(style, printer);
     let mut events = scene::stuck_rollout();
-    events.push(event(
-        4,
-        refused(scene::scale(OLD, 4, 3), RefusalReason::Conflict, "modified"),
-    ));
-    events.push(event(
-        5,
-        Happening::Retrying {
-            error: "connection refused".to_owned(),
-        },
-    ));
-    events.push(ended(
-        6,
-        End::StageReached {
-            available: 1,
-            stage: 1,
-        },
-    ));
+    events.extend([
+        event(
+            4,
+            refused(scene::scale(OLD, 4, 3), RefusalReason::Conflict, "modified"),
+        ),
+        event(
+            5,
+            Happening::Retrying {
+                error: "connection refused".to_owned(),
+            },
+        ),
+        ended(
+            6,
+            End::StageReached {
+                available: 1,
+                stage: 1,
+            },
+        ),
+    ]);
     for event in &events {
         progress.handle(event).expect("a buffer can be written");
     }
     progress.finish();
     assert_eq!(capture.err(), "");
-    insta::assert_snapshot!(capture.out(), @r#"
+    capture.out()
+}
+
+#[test]
+fn json_lines_keep_their_schema() {
+    insta::assert_snapshot!(json_lines(), @r#"
     {"apiVersion":"kubectl-rs/v1","kind":"Overview","time":"2026-03-01T10:00:00Z","object":{"kind":"Deployment","namespace":"default","name":"web"},"overview":{"namespace":"default","name":"web","strategy":"RollingUpdate","desired":5,"maxSurge":1,"maxUnavailable":1,"total":5,"current":5,"available":5,"terminating":0,"paused":false,"complete":true,"deadline":null,"revisions":[{"revision":1,"replicaSet":"web-6d4b","new":true,"images":["registry.example.com/shop/web:1.25"],"desired":5,"current":5,"ready":5,"available":5,"reusedFrom":[],"created":"2026-03-01T09:00:00Z"}]},"maxTotal":6,"minAvailable":4}
     {"apiVersion":"kubectl-rs/v1","kind":"Step","time":"2026-03-01T10:00:00Z","object":{"kind":"Deployment","namespace":"default","name":"web"},"action":{"verb":"create","kind":"ReplicaSet","name":"web-7f9c","revision":2,"replicas":1},"why":{"code":"newTemplate","revision":2,"replicas":1,"maxTotal":6,"text":"new template: at most 6 pods in total"},"text":"create web-7f9c (revision 2) with 1 pod","bookkeeping":false,"dryRun":false,"outcome":"applied"}
     {"apiVersion":"kubectl-rs/v1","kind":"Step","time":"2026-03-01T10:00:00Z","object":{"kind":"Deployment","namespace":"default","name":"web"},"action":{"verb":"recordEvent","kind":"ReplicaSet","name":"web-7f9c","event":{"type":"Normal","reason":"SuccessfulCreate","message":"Created pod: web-7f9c-x2"}},"why":{"code":"tells","text":"tells what was done"},"text":"record event SuccessfulCreate for replicaset web-7f9c: Created pod: web-7f9c-x2","bookkeeping":true,"dryRun":false,"outcome":"applied"}
@@ -283,4 +294,39 @@ fn json_lines_are_the_documented_schema() {
     {"apiVersion":"kubectl-rs/v1","kind":"Retry","time":"2026-03-01T10:00:05Z","object":{"kind":"Deployment","namespace":"default","name":"web"},"error":"connection refused"}
     {"apiVersion":"kubectl-rs/v1","kind":"End","time":"2026-03-01T10:00:06Z","object":{"kind":"Deployment","namespace":"default","name":"web"},"result":"stageReached","available":1,"stage":1}
     "#);
+}
+
+/// Every name of a field, and the words that programs branch on.
+fn vocabulary(value: &Value, words: &mut BTreeSet<String>) {
+    const BRANCHED_ON: [&str; 5] = ["kind", "verb", "code", "outcome", "result"];
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                words.insert(name.clone());
+                if BRANCHED_ON.contains(&name.as_str()) {
+                    words.extend(value.as_str().map(str::to_owned));
+                }
+                vocabulary(value, words);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| vocabulary(value, words)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_documentation_knows_every_word_of_the_schema() {
+    let documentation = include_str!("../../../../docs/output.md");
+    let mut words = BTreeSet::new();
+    for line in json_lines().lines() {
+        vocabulary(&serde_json::from_str(line).expect("JSON"), &mut words);
+    }
+    // Pods and ReplicaSets are kinds of Kubernetes' own.
+    words.remove("Pod");
+    let quoted = documentation.split('`').skip(1).step_by(2);
+    let documented: BTreeSet<_> = quoted
+        .flat_map(|text| text.split(|char: char| !char.is_alphanumeric()))
+        .collect();
+    words.retain(|word| !documented.contains(word.as_str()));
+    assert_eq!(words, BTreeSet::new());
 }
