@@ -44,6 +44,9 @@ pub struct NodeMeta {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct NodeSpec {
+    /// Where its pods get their addresses from.
+    #[serde(rename = "podCIDR", deserialize_with = "null_as_default")]
+    pub pod_cidr: String,
     /// Cordoned.
     #[serde(deserialize_with = "null_as_default")]
     pub unschedulable: bool,
@@ -124,18 +127,9 @@ pub(super) struct Node {
     addresses: u32,
     /// Images that its pods have run.
     pub(super) images: BTreeSet<String>,
-    /// Its place among the nodes, for the addresses of its pods.
-    pub(super) index: u32,
 }
 
 impl Node {
-    pub(super) fn new(index: u32) -> Self {
-        Self {
-            index,
-            ..Self::default()
-        }
-    }
-
     pub(super) fn take(&mut self, requests: &Resources) {
         add(&mut self.used, requests);
         self.pods += 1;
@@ -159,14 +153,40 @@ impl Node {
         self.used.get(resource).copied().unwrap_or(Quantity::ZERO)
     }
 
-    /// A new address for a pod: `10.244.NODE.n`, with more networks behind it when those are used up.
+    /// A new address for a pod, in the node's network; when that is used up, in the next one behind it.
     pub(super) fn next_pod_ip(&mut self) -> String {
         let number = self.addresses;
         self.addresses += 1;
-        let network = 244 + (number / 253) % 11;
-        format!("10.{network}.{}.{}", self.index % 256, 2 + number % 253)
+        let second = FIRST_NETWORK + number / ADDRESSES % NETWORKS;
+        format!("10.{second}.{}.{}", self.network(), 2 + number % ADDRESSES)
+    }
+
+    /// Gives out no address up to this one again.
+    pub(super) fn keep_pod_ip(&mut self, ip: &str) {
+        let parts: Vec<u32> = ip.split('.').filter_map(|part| part.parse().ok()).collect();
+        if let [10, second, third, fourth] = parts[..]
+            && third == self.network()
+            && (FIRST_NETWORK..FIRST_NETWORK + NETWORKS).contains(&second)
+            && fourth >= 2
+        {
+            let number = (second - FIRST_NETWORK) * ADDRESSES + fourth - 2;
+            self.addresses = self.addresses.max(number + 1);
+        }
+    }
+
+    /// The third byte of its pods' addresses.
+    fn network(&self) -> u32 {
+        let range = self.view.spec.pod_cidr.split('.').nth(2);
+        range.and_then(|byte| byte.parse().ok()).unwrap_or_default()
     }
 }
+
+/// Nodes get `10.244.N.0/24`, as they do from common network plug-ins.
+const FIRST_NETWORK: u32 = 244;
+/// How many second bytes there are from there on.
+const NETWORKS: u32 = 12;
+/// How many addresses a network gives to pods.
+const ADDRESSES: u32 = 253;
 
 /// What simulated nodes are like.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -154,11 +154,17 @@ pub struct SeenContainer {
     pub name: String,
     /// Whether it was ready.
     pub ready: bool,
+    /// Whether it had come up.
+    #[serde(deserialize_with = "null_as_default")]
+    pub started: bool,
     /// How often it was restarted.
     pub restart_count: u32,
     /// What it was doing.
     #[serde(deserialize_with = "null_as_default")]
     pub state: SeenState,
+    /// How its run before ended.
+    #[serde(deserialize_with = "null_as_default")]
+    pub last_state: SeenState,
 }
 
 /// A container's state as it was written.
@@ -185,6 +191,19 @@ pub struct SeenRunning {
 pub struct SeenTerminated {
     /// The exit code.
     pub exit_code: i32,
+    /// The reason.
+    #[serde(deserialize_with = "null_as_default")]
+    pub reason: String,
+    /// Its last word.
+    #[serde(deserialize_with = "null_as_default")]
+    pub message: String,
+    /// When it began.
+    pub started_at: Option<Time>,
+    /// When it ended.
+    pub finished_at: Option<Time>,
+    /// Its id.
+    #[serde(rename = "containerID", deserialize_with = "null_as_default")]
+    pub container_id: String,
 }
 
 impl PodView {

@@ -137,10 +137,8 @@ impl Cluster {
 
     /// A node was added or changed.
     pub fn node_applied(&mut self, view: NodeView, now: Timestamp) {
-        let index = u32::try_from(self.nodes.len() + 1).unwrap_or_default();
         let name = view.metadata.name.clone();
-        let node = self.nodes.entry(name).or_insert_with(|| Node::new(index));
-        node.view = view;
+        self.nodes.entry(name).or_default().view = view;
         self.queue.retry_soon(now);
     }
 
@@ -267,6 +265,7 @@ impl Cluster {
         };
         let view = std::mem::take(&mut **view);
         let behaviours = self.rules.resolve(&view);
+        node.keep_pod_ip(&view.status.pod_ip);
         let place = Place {
             host_ip: node.view.internal_ip().to_owned(),
             pod_ip: node.next_pod_ip(),

@@ -1,11 +1,10 @@
-//! A container's end with its pod, and the taking over of one that somebody else began.
+//! A container's end with its pod.
 
-use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use k8s_openapi::jiff::SignedDuration;
 
-use super::{Container, Context, Exit, Stage, reason_of, signed};
+use super::{Container, Context, Exit, Stage, signed};
 use crate::kubelet::behaviour::Patience;
 use crate::kubelet::container_spec::ContainerSpec;
-use crate::kubelet::pod::SeenContainer;
 use crate::kubelet::status::{ContainerState, Terminated};
 
 /// The exit code of what SIGTERM ended.
@@ -25,33 +24,6 @@ pub(in crate::kubelet) fn termination(
 }
 
 impl Container {
-    /// Takes over a container that ran before this simulation began.
-    pub(in crate::kubelet) fn adopt(&mut self, seen: &SeenContainer, now: Timestamp) {
-        self.restarts = seen.restart_count;
-        self.runs = seen.restart_count + 1;
-        self.ready = seen.ready;
-        self.image_present = true;
-        if let Some(running) = &seen.state.running {
-            let since = running.started_at.as_ref().map_or(now, |time| time.0);
-            self.started = true;
-            self.state = ContainerState::Running { since };
-            self.stage = Stage::Running {
-                since,
-                exit: Exit::error(1),
-            };
-        } else if let Some(terminated) = &seen.state.terminated {
-            self.stage = Stage::Done;
-            self.state = ContainerState::Terminated(Terminated {
-                exit_code: terminated.exit_code,
-                reason: reason_of(terminated.exit_code),
-                message: String::new(),
-                started: None,
-                finished: Some(now),
-                container_id: String::new(),
-            });
-        }
-    }
-
     /// How long it takes to shut down; `None`: it never does.
     pub(in crate::kubelet) fn shutdown(
         &self,

@@ -1,9 +1,10 @@
 //! One container of a simulated pod: a state machine that moves at instants of its own choosing.
 //!
 //! `start.rs` brings it from its turn to a run, `run.rs` from the run's start to its end and the next one, `ending.rs`
-//! ends it with its pod. The pod
+//! ends it with its pod, `adopt.rs` goes on with one that somebody else began. The pod
 //! ([`super::run`]) decides whose turn it is and what the whole amounts to.
 
+mod adopt;
 mod ending;
 mod run;
 mod start;

@@ -19,7 +19,7 @@ const DEFAULT_INIT_RUN: SignedDuration = SignedDuration::from_millis(500);
 const NOTICED: SignedDuration = SignedDuration::from_secs(1);
 /// The kubelet looks at a pod that needs nothing after 1 to 1.5 minutes; only then does a pause after an exit show as
 /// `CrashLoopBackOff`.
-const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(60);
+pub(super) const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// A run of more than this forgives the crashes before it.
 const FORGIVEN_AFTER: SignedDuration = SignedDuration::from_mins(10);
 /// How long an application takes to shut down for a probe's sake where its behaviour does not say.
@@ -29,20 +29,25 @@ impl Container {
     pub(super) fn start(&mut self, ctx: &mut Context) {
         ctx.event(self.role, Normal, "Started", "Container started".to_owned());
         let since = ctx.at;
-        self.state = ContainerState::Running { since };
-        self.serves_at = since + self.warms_up_for(ctx);
-        self.forget_probes();
-        let planned = self.planned_exit(ctx);
-        self.due = planned.map(|(after, _)| since + after);
-        self.stage = Stage::Running {
-            since,
-            exit: planned.map_or(Exit::error(0), |(_, exit)| exit),
-        };
+        self.run(ctx, since);
         if let Some(probe) = probe_of(ProbeKind::Startup, ctx.spec, &self.behaviour) {
             self.startup = Some(ticking(probe, ctx.bound, since, since));
         } else {
             self.come_up(ctx, since);
         }
+    }
+
+    /// A run that began at `since`, with the end that is planned for it.
+    pub(super) fn run(&mut self, ctx: &Context, since: Timestamp) {
+        self.state = ContainerState::Running { since };
+        self.serves_at = since + self.warms_up_for(ctx);
+        self.forget_probes();
+        let planned = self.planned_exit(ctx);
+        self.due = planned.map(|(after, _)| ctx.at.max(since + after));
+        self.stage = Stage::Running {
+            since,
+            exit: planned.map_or(Exit::error(0), |(_, exit)| exit),
+        };
     }
 
     /// When the run ends by itself, and how.
@@ -79,7 +84,7 @@ impl Container {
 
     /// The container has started for good: from now on the other two probes count. The first try for readiness comes
     /// with the start; liveness keeps the rhythm that it has had since the pod was bound.
-    fn come_up(&mut self, ctx: &Context, since: Timestamp) {
+    pub(super) fn come_up(&mut self, ctx: &Context, since: Timestamp) {
         self.started = true;
         match probe_of(ProbeKind::Readiness, ctx.spec, &self.behaviour) {
             Some(probe) => {
@@ -205,7 +210,7 @@ impl Container {
         self.ready.then(|| probe.period())
     }
 
-    fn is_restarted(&self, ctx: &Context, code: i32) -> bool {
+    pub(super) fn is_restarted(&self, ctx: &Context, code: i32) -> bool {
         match (self.role, ctx.pod.spec.restart_policy) {
             (Role::Init, RestartPolicy::Always | RestartPolicy::OnFailure)
             | (Role::Main, RestartPolicy::OnFailure) => code != 0,
@@ -295,7 +300,12 @@ impl Container {
 }
 
 /// A probe that has ticked since `bound`, at a container that started at `since`, after `now`.
-fn ticking(probe: &Probe, bound: Timestamp, since: Timestamp, now: Timestamp) -> Probing {
+pub(super) fn ticking(
+    probe: &Probe,
+    bound: Timestamp,
+    since: Timestamp,
+    now: Timestamp,
+) -> Probing {
     let later = now + SignedDuration::from_nanos(1);
     let earliest = later.max(since + probe.initial_delay());
     Probing::starting_at(probe.first_try(bound, earliest))

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::behaviour::{Behaviour, BehaviourError, Failure};
-use super::config::References;
+use super::config::{AllPresent, References};
 use super::container::{Container, Context, Role, signed};
 use super::container_spec::ContainerSpec;
 use super::event::PodEvent;
@@ -58,6 +58,8 @@ enum Setup {
     Rejected { at: Timestamp },
     /// Volumes and sandbox are tried at `at`, after so many tries that failed.
     Tried { at: Timestamp, failures: u32 },
+    /// All was there before this simulation began; containers that had not started get their turn at `at`.
+    TakenOver { at: Timestamp },
     /// All is there; the status says so with the first news of a container.
     Ready { shown: bool },
 }
@@ -141,17 +143,27 @@ impl PodRun {
         if !seen.pod_ip.is_empty() {
             self.place.pod_ip.clone_from(&seen.pod_ip);
         }
-        self.setup = Setup::Ready { shown: true };
+        self.setup = Setup::TakenOver { at: now };
         self.initialized = true;
-        let names = self.pod.spec.all_containers().map(|spec| &spec.name);
-        for (container, name) in self.containers.iter_mut().zip(names) {
-            let mut all = seen
-                .init_container_statuses
-                .iter()
-                .chain(&seen.container_statuses);
-            if let Some(status) = all.find(|status| status.name == *name) {
-                container.adopt(status, now);
-            }
+        let specs = self.pod.spec.all_containers();
+        for (container, spec) in self.containers.iter_mut().zip(specs) {
+            let init = seen.init_container_statuses.iter();
+            let mut all = init.chain(&seen.container_statuses);
+            let Some(status) = all.find(|status| status.name == spec.name) else {
+                continue;
+            };
+            container.adopt(
+                status,
+                &mut Context {
+                    at: now,
+                    pod: &self.pod,
+                    spec,
+                    ip: &self.place.pod_ip,
+                    bound: self.bound,
+                    references: &AllPresent,
+                    events: &mut Vec::new(),
+                },
+            );
         }
     }
 
@@ -203,7 +215,7 @@ impl PodRun {
             return None;
         }
         let setup = match self.setup {
-            Setup::Rejected { at } | Setup::Tried { at, .. } => Some(at),
+            Setup::Rejected { at } | Setup::Tried { at, .. } | Setup::TakenOver { at } => Some(at),
             Setup::Ready { .. } => None,
         };
         let containers = self.containers.iter().filter_map(Container::next_due);
@@ -236,6 +248,7 @@ impl PodRun {
             Setup::Tried { at: due, failures } if due <= at => {
                 self.set_up(at, failures, references, events);
             }
+            Setup::TakenOver { .. } => self.setup = Setup::Ready { shown: true },
             _ => {}
         }
         if self.evicted_at().is_some_and(|due| due <= at) {

@@ -27,7 +27,10 @@ impl PodRun {
         if rejected {
             return Some(status);
         }
-        let sandbox = matches!(self.setup, Setup::Ready { shown: true });
+        let sandbox = matches!(
+            self.setup,
+            Setup::Ready { shown: true } | Setup::TakenOver { .. }
+        );
         status.host_ip.clone_from(&self.place.host_ip);
         if sandbox {
             status.pod_ip.clone_from(&self.place.pod_ip);

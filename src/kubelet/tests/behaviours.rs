@@ -125,16 +125,10 @@ fn tags_of_demonstrations_mean_something_and_others_do_not() {
 #[test]
 fn rules_that_say_nonsense_are_refused_with_their_place() {
     let refused = |text: &str| Rules::from_yaml(text).expect_err(text).to_string();
-    insta::assert_snapshot!(refused("behaviours: [{image: a, fails: Sometimes}]"), @r#"
-    invalid behaviours file: behaviours: image "a": unknown variant `Sometimes`, expected one of `InvalidImageName`, `ErrImageNeverPull`, `ImageInspectError`, `ErrImagePull`, `ImagePullBackOff`, `RegistryUnavailable`, `SignatureValidationFailed`, `CreateContainerConfigError`, `CreateContainerError`, `RunContainerError`, `PostStartHookError`, `CrashLoopBackOff`, `Error`, `OOMKilled`, `Completed`, `NeverReady`, `ReadinessProbe`, `LivenessProbe`, `StartupProbe`, `Unschedulable`, `FailedMount`, `FailedCreatePodSandBox`, `Evicted`, `UnexpectedAdmissionError`, `SysctlForbidden` at line 1 column 13
-    "#);
-    insta::assert_snapshot!(refused("behaviours:\n- image: a\n  redy-after: 5s"), @r#"
-    invalid behaviours file: behaviours: image "a": unknown field `redy-after`, expected one of `ready-after`, `pulls-for`, `runs-for`, `exit-code`, `fails`, `message`, `restarts`, `heals-after`, `terminates-after` at line 2 column 1
-    "#);
+    insta::assert_snapshot!(refused("behaviours: [{image: a, fails: Sometimes}]"), @r#"invalid behaviours file: behaviours: image "a": unknown variant `Sometimes`, expected one of `InvalidImageName`, `ErrImageNeverPull`, `ImageInspectError`, `ErrImagePull`, `ImagePullBackOff`, `RegistryUnavailable`, `SignatureValidationFailed`, `CreateContainerConfigError`, `CreateContainerError`, `RunContainerError`, `PostStartHookError`, `CrashLoopBackOff`, `Error`, `OOMKilled`, `Completed`, `NeverReady`, `ReadinessProbe`, `LivenessProbe`, `StartupProbe`, `Unschedulable`, `FailedMount`, `FailedCreatePodSandBox`, `Evicted`, `UnexpectedAdmissionError`, `SysctlForbidden` at line 1 column 13"#);
+    insta::assert_snapshot!(refused("behaviours:\n- image: a\n  redy-after: 5s"), @r#"invalid behaviours file: behaviours: image "a": unknown field `redy-after`, expected one of `ready-after`, `pulls-for`, `runs-for`, `exit-code`, `fails`, `message`, `restarts`, `heals-after`, `terminates-after` at line 2 column 1"#);
     insta::assert_snapshot!(refused("behaviours:\n- fails: OOMKilled"), @"invalid behaviours file: behaviours: a rule needs the image that it is for at line 2 column 1");
-    insta::assert_snapshot!(refused("behaviours:\n- image: a\n  ready-after: 5"), @r#"
-    invalid behaviours file: behaviours: image "a": invalid duration "5": write it as 500ms, 5s, 2m or 1h30m at line 2 column 1
-    "#);
+    insta::assert_snapshot!(refused("behaviours:\n- image: a\n  ready-after: 5"), @r#"invalid behaviours file: behaviours: image "a": invalid duration "5": write it as 500ms, 5s, 2m or 1h30m at line 2 column 1"#);
     insta::assert_snapshot!(refused("behaviours:\n- image: [\n"), @"invalid behaviours file: did not find expected node content at line 3 column 1, while parsing a flow node");
     insta::assert_snapshot!(refused("- image: a"), @"invalid behaviours file: invalid type: sequence, expected struct Rules");
     insta::assert_snapshot!(refused("rules: []"), @"invalid behaviours file: unknown field `rules`, expected `behaviours`");
@@ -179,4 +173,31 @@ fn annotations_that_say_nonsense_are_told_and_passed_over() {
     Normal Created x1 Container created
     Normal Started x1 Container started
     "#);
+}
+
+#[test]
+fn the_example_can_be_read() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/behaviours.yaml");
+    let text = std::fs::read_to_string(path).expect("the example is there");
+    let rules = Rules::from_yaml(&text).expect("the example is right");
+    let view = |image: &str| {
+        let mut json = pod("web-1", &[]);
+        json["spec"]["containers"][0]["image"] = image.into();
+        rules
+            .resolve(&PodView::from_json(&json).expect("a pod"))
+            .0
+            .remove(0)
+    };
+    assert_eq!(
+        view("registry.example.com/shop/payments:2.3").restarts,
+        Some(2)
+    );
+    assert_eq!(
+        view("registry.example.com/shop/search:7").ready_after,
+        Some(Duration::from_secs(25))
+    );
+    assert_eq!(
+        view("registry.example.com/shop/cart:1").ready_after,
+        Some(Duration::from_secs(4))
+    );
 }

@@ -4,4 +4,5 @@ mod behaviours;
 mod lives;
 mod recorded;
 mod scheduling;
+mod takeover;
 mod world;

@@ -23,6 +23,7 @@ pub(super) struct World {
     pub(super) writes: usize,
     /// Every status that a pod had.
     pub(super) seen: BTreeMap<String, Vec<Value>>,
+    nodes: Vec<Value>,
     start: Timestamp,
     now: Timestamp,
     history: Vec<String>,
@@ -83,6 +84,7 @@ impl World {
             objects: Objects::default(),
             writes: 0,
             seen: BTreeMap::new(),
+            nodes: Vec::new(),
             start,
             now: start,
             history: Vec::new(),
@@ -96,6 +98,20 @@ impl World {
     pub(super) fn put_node(&mut self, node: &Value) {
         let view: NodeView = serde_json::from_value(node.clone()).expect("a node");
         self.cluster.node_applied(view, self.now);
+        self.nodes.push(node.clone());
+    }
+
+    /// The simulation begins anew and finds the pods as they are.
+    pub(super) fn restart(&mut self) {
+        self.cluster = Cluster::new(Rules::default());
+        for node in std::mem::take(&mut self.nodes) {
+            self.put_node(&node);
+        }
+        self.events.clear();
+        for name in self.pods.keys().cloned().collect::<Vec<_>>() {
+            self.tell(&name);
+        }
+        self.settle();
     }
 
     /// Stores a pod and lets what is due now happen.
