@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kubectl_rs::controller::action::{Action, EventType, Outcome};
 use kubectl_rs::controller::api::{ObjectKey, ReplicaSet, ReplicaSetStatus};
 use kubectl_rs::controller::expectations::Expectations;
+use kubectl_rs::controller::invariants::check_replica_set;
 use kubectl_rs::controller::plan::{End, Plan};
 use kubectl_rs::controller::replica_set::{Snapshot, reconcile};
 use serde_json::{Value, json};
@@ -36,6 +37,7 @@ fn check(case: &Case) -> Result<(), String> {
         |plan, sent| expectations.expect(&key, plan, sent, snapshot.now),
     );
     expectations.settle(&key, &pass.plan, &pass.answers);
+    check_replica_set(&snapshot, &pass.plan, &pass.answers).map_err(|broken| broken.to_string())?;
 
     let mut expected = json["expect"].clone();
     let deletes = expected["deletes"].take();

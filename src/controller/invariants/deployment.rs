@@ -27,8 +27,9 @@ use crate::controller::why::Why;
 /// (one with a smaller max-replicas annotation, which somebody scaled by hand, grows nevertheless).
 ///
 /// **Ownership.** No ReplicaSet of another owner is touched; an orphan only to adopt it if it is selected, an own one
-/// to release it if it is not. For a Deployment that is being deleted, nothing is created, scaled, adopted, released
-/// or deleted. Only empty ReplicaSets are deleted, and none that is being deleted already.
+/// to release it if it is not (after which upstream still takes it for the new one, if it has its name and template).
+/// For a Deployment that is being deleted, nothing is created, scaled, adopted, released or deleted. Only empty
+/// ReplicaSets are deleted, and none that is being deleted already.
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -71,6 +72,8 @@ struct Checker<'a> {
     sizes: HashMap<&'a str, Size>,
     /// The sums before the pass.
     before: Size,
+    /// Whether no status counts pods that are about to go.
+    caught_up: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -101,6 +104,7 @@ impl<'a> Checker<'a> {
             bounds: Fenceposts::of(&snapshot.deployment),
             sizes: HashMap::new(),
             before: Size::default(),
+            caught_up: true,
         };
         for set in &snapshot.replica_sets {
             if checker.is_owned(set) && selector.matches(&set.meta.labels) {
@@ -111,8 +115,10 @@ impl<'a> Checker<'a> {
     }
 
     fn claim(&mut self, set: &'a ReplicaSet) {
-        self.sizes.insert(&set.meta.name, Size::of(set));
+        let size = Size::of(set);
+        self.sizes.insert(&set.meta.name, size);
         self.before = self.sum();
+        self.caught_up &= size.kept() == size.available;
     }
 
     fn sum(&self) -> Size {
@@ -137,7 +143,13 @@ impl<'a> Checker<'a> {
                 }
             }
             Action::ScaleReplicaSet { target, to, .. } => {
-                if let Some(size) = self.sizes.get_mut(target.key.name.as_str()) {
+                let name = target.key.name.as_str();
+                if !self.sizes.contains_key(name)
+                    && let Some(released) = self.find(target)
+                {
+                    self.claim(released);
+                }
+                if let Some(size) = self.sizes.get_mut(name) {
                     size.replicas = (*to).into();
                 }
             }
@@ -157,10 +169,6 @@ impl<'a> Checker<'a> {
     }
 
     fn check_availability(&self) -> Result<(), Violation> {
-        let sets = self.snapshot.replica_sets.iter();
-        let caught_up = sets
-            .map(|set| Size::of(set))
-            .all(|size| size.kept() == size.available);
         let rolling = self.snapshot.deployment.spec.strategy.type_ == keys::ROLLING_UPDATE;
         let available = self.sum().available;
         let limit = self
@@ -168,7 +176,7 @@ impl<'a> Checker<'a> {
             .available
             .min(self.bounds.min_available().into());
         ensure!(
-            available >= limit || !caught_up || !rolling,
+            available >= limit || !self.caught_up || !rolling,
             "{available} available pods are left, at least {limit} must be: {:?}",
             self.bounds
         );
@@ -178,11 +186,13 @@ impl<'a> Checker<'a> {
     /// Whether a pass that keeps shares keeps to the surge, too.
     fn shares_keep_the_surge(&self) -> bool {
         let allowed = i64::from(self.bounds.max_total());
+        let mut sets = self.snapshot.replica_sets.iter();
         self.before.replicas <= allowed
-            || self.snapshot.replica_sets.iter().all(|set| {
+            || sets.all(|set| {
+                let is_active = set.spec.replicas > 0 && self.sizes.contains_key(&*set.meta.name);
                 let sized_for = set.meta.annotation(keys::MAX_REPLICAS);
                 let sized_for = sized_for.and_then(|text| text.parse::<i64>().ok());
-                sized_for.is_some_and(|sized_for| sized_for >= allowed)
+                !is_active || sized_for.is_some_and(|sized_for| sized_for >= allowed)
             })
     }
 
@@ -236,9 +246,14 @@ impl<'a> Checker<'a> {
 
     /// A ReplicaSet that this pass may write: its own, adopted or created by it.
     fn check_claimed(&self, target: &Target) -> Result<(), Violation> {
+        let set = self.find(target);
         let is_claimed = self.sizes.contains_key(target.key.name.as_str());
-        ensure!(is_claimed, "writes {}, which is not ours", target.key);
-        match self.find(target) {
+        ensure!(
+            is_claimed || set.is_some_and(|set| self.is_owned(set)),
+            "writes {}, which is not ours",
+            target.key
+        );
+        match set {
             Some(_) => self.check_version(target),
             None => Ok(()),
         }

@@ -6,8 +6,7 @@
 mod deployment;
 mod replica_set;
 
-use super::action::Action;
-use super::action::{Kind, Outcome, Target};
+use super::action::{Action, Kind, Outcome, Target};
 use super::api::ObjectMeta;
 use super::plan::{Outcomes, Plan};
 
@@ -53,3 +52,6 @@ fn check_target(target: &Target, kind: Kind, meta: Option<&ObjectMeta>) -> Resul
 fn is_controlled_by(meta: &ObjectMeta, uid: &str) -> bool {
     meta.controller().is_some_and(|owner| owner.uid == uid)
 }
+
+#[cfg(test)]
+mod tests;

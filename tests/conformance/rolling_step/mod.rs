@@ -5,6 +5,7 @@ mod shown;
 
 use kubectl_rs::controller::action::{Outcome, Refusal, RefusalReason};
 use kubectl_rs::controller::deployment::reconcile;
+use kubectl_rs::controller::invariants::check_deployment;
 use kubectl_rs::controller::plan::{End, Plan, SyncError};
 use serde_json::{Value, json};
 
@@ -59,6 +60,7 @@ fn check(case: &Case) -> Result<(), String> {
         replica_sets: names.map(|set| string(&set["metadata"]["name"])).collect(),
     };
     let pass = Pass::run(server, |answers| reconcile(&snapshot, answers), |_, _| {});
+    check_deployment(&snapshot, &pass.plan, &pass.answers).map_err(|broken| broken.to_string())?;
     let shown = Shown::of(&snapshot, json, &pass);
     let mut expected = json!({
         "writes": expected_writes(json),
