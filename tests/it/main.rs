@@ -1,6 +1,7 @@
 //! The engine against the embedded cluster, in process and in virtual time; the built program against it over HTTP.
 
 mod article;
+mod controller;
 mod kubeconfig;
 mod reconcile;
 mod world;
