@@ -1,4 +1,4 @@
-//! What a Service is given: cluster IPs and node ports, the lowest that are free.
+//! What a Service is given: cluster IPs and node ports, drawn from what is free.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -7,14 +7,22 @@ use std::ops::Bound;
 use serde_json::{Value, json};
 
 use super::kinds::Kind;
+use super::random::Random;
 use super::store::Store;
 
-/// Cluster IPs are of 10.96.0.0/12; the first few are left to those who ask for them.
-const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 10);
-const NODE_PORTS: std::ops::Range<u64> = 30_000..32_768;
+/// Cluster IPs are of 10.96.0.0/12.
+const NETWORK: u32 = u32::from_be_bytes([10, 96, 0, 0]);
+const HOSTS: u64 = 1 << 20;
+const FIRST_PORT: u64 = 30_000;
+const PORTS: u64 = 2768;
 
 /// Completes a Service; other kinds are left alone.
-pub(crate) fn allocate(store: &Store, kind: &Kind, object: &mut Value) {
+pub(crate) fn allocate(
+    store: &Store,
+    random: &mut Random,
+    kind: &'static Kind,
+    object: &mut Value,
+) {
     if kind.kind != "Service" || object["spec"]["type"] == "ExternalName" {
         return;
     }
@@ -23,22 +31,24 @@ pub(crate) fn allocate(store: &Store, kind: &Kind, object: &mut Value) {
         .map(|service| service.value(kind)["spec"].take())
         .collect();
     let spec = &mut object["spec"];
-    set_cluster_ip(spec, &others);
+    set_cluster_ip(random, spec, &others);
     if matches!(spec["type"].as_str(), Some("NodePort" | "LoadBalancer")) {
-        set_node_ports(spec, &others);
+        set_node_ports(random, spec, &others);
     }
 }
 
-fn set_cluster_ip(spec: &mut Value, others: &[Value]) {
+fn set_cluster_ip(random: &mut Random, spec: &mut Value, others: &[Value]) {
     let is_set = spec["clusterIP"].as_str().is_some_and(|ip| !ip.is_empty());
     if !is_set {
         let taken: BTreeSet<&str> = others
             .iter()
             .filter_map(|other| other["clusterIP"].as_str())
             .collect();
-        let first = u32::from(FIRST_IP);
-        let free = (first..).map(|ip| Ipv4Addr::from(ip).to_string());
-        let free = free.into_iter().find(|ip| !taken.contains(ip.as_str()));
+        let free = draw(random, HOSTS, |host| {
+            let host = u32::try_from(host).expect("the network has 20 bits of hosts");
+            let ip = Ipv4Addr::from(NETWORK + host).to_string();
+            (host > 0 && !taken.contains(ip.as_str())).then_some(ip)
+        });
         spec["clusterIP"] = free.into();
     }
     let ip = spec["clusterIP"].clone();
@@ -53,7 +63,7 @@ fn set_cluster_ip(spec: &mut Value, others: &[Value]) {
     set_if_null(&mut spec["ipFamilyPolicy"], policy.into());
 }
 
-fn set_node_ports(spec: &mut Value, others: &[Value]) {
+fn set_node_ports(random: &mut Random, spec: &mut Value, others: &[Value]) {
     let ports = |spec: &Value| -> Vec<u64> {
         let ports = spec["ports"].as_array().into_iter().flatten();
         ports.filter_map(|port| port["nodePort"].as_u64()).collect()
@@ -62,12 +72,21 @@ fn set_node_ports(spec: &mut Value, others: &[Value]) {
     taken.extend(ports(spec));
     for port in spec["ports"].as_array_mut().into_iter().flatten() {
         if port["nodePort"].as_u64().unwrap_or_default() == 0
-            && let Some(free) = NODE_PORTS.clone().find(|number| !taken.contains(number))
+            && let Some(free) = draw(random, PORTS, |index| {
+                let number = FIRST_PORT + index;
+                (!taken.contains(&number)).then_some(number)
+            })
         {
             port["nodePort"] = free.into();
             taken.insert(free);
         }
     }
+}
+
+/// Something free of `count`: from a random place on, the first that `free` has.
+fn draw<T>(random: &mut Random, count: u64, free: impl Fn(u64) -> Option<T>) -> Option<T> {
+    let start = random.next("services");
+    (0..count).find_map(|step| free(start.wrapping_add(step) % count))
 }
 
 fn set_if_null(field: &mut Value, value: Value) {

@@ -17,7 +17,7 @@ use super::route::Target;
 use super::selector::Filter;
 use super::server::State;
 use super::status::ApiError;
-use super::{admission, read};
+use super::{admission, list, read};
 
 /// DELETE of one object.
 pub(crate) fn delete(
@@ -45,7 +45,7 @@ pub(crate) fn delete_collection(
 ) -> Result<Reply, ApiError> {
     let options = delete_options(request)?;
     let list_options = ListOptions::parse(&request.query)?;
-    let reply = read::list(state, target, &list_options, encoder)?;
+    let reply = list::list(state, target, &list_options, encoder)?;
     let filter = Filter::parse(
         target.kind,
         &list_options.label_selector,

@@ -7,6 +7,7 @@ use super::kinds::Kind;
 use super::negotiate::Form;
 use super::object::Object;
 use super::status::ApiError;
+use crate::schema;
 
 /// What happened to an object, from a watcher's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl Encoder {
 
     /// One object.
     pub(crate) fn object(&self, kind: &Kind, object: &Object) -> Result<Bytes, ApiError> {
-        let mut out = Vec::with_capacity(object.item_json().len() + 64);
+        let mut out = Vec::with_capacity(object.size() + 64);
         match self.form {
             Form::MetadataList => {
                 return Err(ApiError::not_acceptable(format!(
@@ -107,7 +108,7 @@ impl Encoder {
             if metadata_only {
                 object.write_metadata(&mut out);
             } else {
-                out.extend_from_slice(object.item_json());
+                out.extend_from_slice(&object.item_json(kind));
             }
         }
         out.extend_from_slice(b"]}");
@@ -116,7 +117,7 @@ impl Encoder {
 
     /// One line of a watch.
     pub(crate) fn event(&self, kind: &Kind, event: EventKind, object: &Object) -> Bytes {
-        let mut out = Vec::with_capacity(object.item_json().len() + 96);
+        let mut out = Vec::with_capacity(object.size() + 96);
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(event.name().as_bytes());
         out.extend_from_slice(b"\",\"object\":");
@@ -134,11 +135,24 @@ impl Encoder {
         if ends_initial_events {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        let (name, version) = match self.form {
-            Form::Metadata | Form::MetadataList => ("PartialObjectMetadata", "meta.k8s.io/v1"),
-            _ => (kind.kind, kind.api_version),
+        let mut object = match self.form {
+            Form::Metadata | Form::MetadataList => {
+                json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"})
+            }
+            _ => empty(kind),
         };
-        let object = json!({"kind": name, "apiVersion": version, "metadata": metadata});
+        object["metadata"] = metadata;
         format!("{}\n", json!({"type": "BOOKMARK", "object": object})).into()
     }
+}
+
+/// An object of a kind that says nothing, as the server writes it.
+fn empty(kind: &Kind) -> Value {
+    let mut object = json!({"kind": kind.kind, "apiVersion": kind.api_version});
+    if kind.subresource("scale").is_some() {
+        // The server's own types hold the number itself, so that nothing becomes 0.
+        object["spec"] = json!({"replicas": 0});
+    }
+    schema::round_trip(kind.ty(), &mut object);
+    object
 }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::core::{Selector, SelectorExt as _};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::kinds::{self, Kind};
 use super::object::Object;
@@ -43,8 +43,47 @@ pub(crate) fn create(
     if is_guarded(&pod.value(target.kind)) {
         ask_budget(state, &pod, options.is_dry_run())?;
     }
+    if !options.is_dry_run() {
+        mark_target(state, target.kind, &pod);
+    }
     delete::delete_object(state, target, &options)?;
     Ok(subresource::success())
+}
+
+/// The pod says why it goes.
+fn mark_target(state: &mut State, kind: &Kind, pod: &Object) {
+    let mut value = pod.value(kind);
+    let condition = json!({
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": null,
+        "lastTransitionTime": metadata::time(state.now()),
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    });
+    if set_condition(&mut value["status"], condition) {
+        state.store.put(kind.collection, value);
+    }
+}
+
+/// Sets a condition of a type; says whether that changed its status.
+fn set_condition(status: &mut Value, condition: Value) -> bool {
+    let Some(conditions) = status["conditions"].as_array_mut() else {
+        status["conditions"] = json!([condition]);
+        return true;
+    };
+    let same = |one: &&mut Value| one["type"] == condition["type"];
+    match conditions.iter_mut().find(same) {
+        Some(present) if present["status"] == condition["status"] => false,
+        Some(present) => {
+            *present = condition;
+            true
+        }
+        None => {
+            conditions.push(condition);
+            true
+        }
+    }
 }
 
 /// Pods that serve nobody, or are ending anyway, can always go.
@@ -128,6 +167,20 @@ fn take_disruption(state: &mut State, kind: &Kind, budget: &mut Value, pod: &str
     let status = &mut budget["status"];
     let left = status["disruptionsAllowed"].as_i64().unwrap_or_default() - 1;
     status["disruptionsAllowed"] = left.into();
-    status["disruptedPods"][pod] = now;
+    status["disruptedPods"][pod] = now.clone();
+    let (allowed, reason) = if left > 0 {
+        ("True", "SufficientPods")
+    } else {
+        ("False", "InsufficientPods")
+    };
+    let condition = json!({
+        "type": "DisruptionAllowed",
+        "status": allowed,
+        "observedGeneration": status["observedGeneration"],
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": "",
+    });
+    set_condition(status, condition);
     state.store.put(kind.collection, budget.take());
 }

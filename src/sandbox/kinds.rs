@@ -110,6 +110,20 @@ impl Kind {
         qualify(self.kind, self.group())
     }
 
+    /// Whether it is another kind's objects under other field names.
+    pub(crate) fn is_view(&self) -> bool {
+        self.api_version == "events.k8s.io/v1"
+    }
+
+    /// The kind as which its objects are stored.
+    pub(crate) fn storage(&'static self) -> &'static Self {
+        if self.is_view() {
+            by_plural(self.plural).expect("events of v1 are in the table")
+        } else {
+            self
+        }
+    }
+
     /// The Go package of the kind's types, which some messages name.
     pub fn go_package(&self) -> &'static str {
         match self.group() {

@@ -3,12 +3,14 @@
 //! The store keeps the JSON text, as etcd does: a tenth of the memory of a parsed tree, and reading it is copying
 //! bytes. What is asked of every object on every list and watch (name, labels, version) is kept beside the text.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
+use super::event_view;
 use super::kinds::Kind;
 use crate::controller::api::ObjectKey;
 
@@ -95,9 +97,19 @@ impl Object {
             .map(|(_, value)| &**value)
     }
 
-    /// The object's JSON without `kind` and `apiVersion`, as lists carry it.
-    pub(crate) fn item_json(&self) -> &Bytes {
-        &self.json
+    /// How much text the object is, about.
+    pub(crate) fn size(&self) -> usize {
+        self.json.len()
+    }
+
+    /// The object's JSON without `kind` and `apiVersion`, as lists of that kind carry it.
+    pub(crate) fn item_json(&self, kind: &Kind) -> Cow<'_, [u8]> {
+        if !kind.is_view() {
+            return Cow::Borrowed(&self.json);
+        }
+        let mut value = self.decode().expect("the store wrote this text");
+        event_view::from_core(&mut value);
+        Cow::Owned(value.to_string().into_bytes())
     }
 
     /// Reads the object into a type of the caller's; `kind` and `apiVersion` are not there.
@@ -112,7 +124,11 @@ impl Object {
             .expect("the store wrote this text from an object");
         map.insert("kind".to_owned(), kind.kind.into());
         map.insert("apiVersion".to_owned(), kind.api_version.into());
-        Value::Object(map)
+        let mut value = Value::Object(map);
+        if kind.is_view() {
+            event_view::from_core(&mut value);
+        }
+        value
     }
 
     /// Appends the object's JSON with `kind` and `apiVersion`.
@@ -122,7 +138,7 @@ impl Object {
         out.extend_from_slice(b"\",\"apiVersion\":\"");
         out.extend_from_slice(kind.api_version.as_bytes());
         out.extend_from_slice(b"\",");
-        out.extend_from_slice(&self.json[1..]);
+        out.extend_from_slice(&self.item_json(kind)[1..]);
     }
 
     /// Appends `kind`, `apiVersion` and the metadata alone, as `PartialObjectMetadata`.

@@ -3,6 +3,7 @@
 //! The order is the API server's: default, record the field managers, admit, complete, validate, store. A dry run goes
 //! all the way and leaves out the last step.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
@@ -15,7 +16,9 @@ use super::query::WriteOptions;
 use super::route::Target;
 use super::server::State;
 use super::status::ApiError;
-use super::{admission, allocation, defaults, metadata, read, strategy, validation};
+use super::{
+    admission, allocation, defaults, event_view, metadata, pod_parts, read, strategy, validation,
+};
 use crate::controller::api::ObjectKey;
 use crate::schema;
 
@@ -52,7 +55,7 @@ impl Write<'_> {
     fn record_managers(&self, state: &State, live: Option<&Value>, new: &mut Value) {
         if !self.manages_itself {
             let writer = self.writer(state.now());
-            let ty = self.target.kind.ty();
+            let ty = self.target.kind.storage().ty();
             managed_fields::update(ty, live, new, &writer, state.tracking);
         }
     }
@@ -64,16 +67,16 @@ pub(crate) fn create(
     write: &Write<'_>,
     mut object: Value,
 ) -> Result<Arc<Object>, ApiError> {
-    let kind = write.target.kind;
+    let kind = write.target.kind.storage();
     metadata::set_namespace(write.target, &mut object)?;
     admission::namespace_lifecycle(&state.store, write.target, &object)?;
-    settle(kind, &mut object);
+    settle(write.target.kind, &mut object);
     write.record_managers(state, None, &mut object);
     admission::admit(&state.store, kind, &mut object)?;
-    strategy::prepare_for_create(kind, &mut object);
+    strategy::prepare_for_create(kind, &mut object, state.now());
     let is_named = metadata::prepare_for_create(state, kind, &mut object)?;
-    allocation::allocate(&state.store, kind, &mut object);
-    let errors = validation::validate_create(kind.kind, &object);
+    allocation::allocate(&state.store, &mut state.random, kind, &mut object);
+    let errors = validation::validate_create(kind.kind, &as_sent(write.target.kind, &object));
     if !errors.is_empty() {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         return Err(ApiError::invalid(kind, name, &errors));
@@ -117,19 +120,23 @@ pub(crate) fn change(
     write: &Write<'_>,
     change: impl FnOnce(&Value) -> Result<Value, ApiError>,
 ) -> Result<Arc<Object>, ApiError> {
-    let kind = write.target.kind;
+    let kind = write.target.kind.storage();
     let stored = read::find(&state.store, write.target)?.clone();
     let old = stored.value(kind);
-    let mut new = change(&old)?;
+    let mut new = match write.target.kind {
+        view if view.is_view() => change(&stored.value(view))?,
+        _ => change(&old)?,
+    };
     metadata::check_name(write.target, &new)?;
     metadata::set_namespace(write.target, &mut new)?;
     metadata::check_resource_version(kind, &stored, &new)?;
-    settle(kind, &mut new);
+    settle(write.target.kind, &mut new);
     write.record_managers(state, Some(&old), &mut new);
     metadata::prepare_for_update(&mut new, &old);
     strategy::prepare_for_update(kind, write.subresource(), &mut new, &old);
     let errors = match write.subresource() {
         "status" => validation::validate_status_update(kind.kind, &new, &old),
+        part @ ("ephemeralcontainers" | "resize") => pod_parts::validate(part, &new, &old),
         _ => validation::validate_update(kind.kind, &new, &old),
     };
     if !errors.is_empty() {
@@ -148,7 +155,7 @@ fn store_changed(
     old: &Value,
     mut new: Value,
 ) -> Arc<Object> {
-    let kind = write.target.kind;
+    let kind = write.target.kind.storage();
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"].clone();
     managed_fields::keep_times(old, &mut new);
     if new == *old {
@@ -165,8 +172,22 @@ fn store_changed(
     state.store.put(kind.collection, new)
 }
 
-/// Brings what a caller sent into the form that the server works on: typed, defaulted.
-fn settle(kind: &Kind, object: &mut Value) {
-    schema::round_trip(kind.ty(), object);
+/// An object with the field names that the caller used: validation speaks of those.
+fn as_sent<'a>(sent_as: &Kind, object: &'a Value) -> Cow<'a, Value> {
+    let mut object = Cow::Borrowed(object);
+    if sent_as.is_view() {
+        event_view::from_core(object.to_mut());
+    }
+    object
+}
+
+/// Brings what a caller sent into the form that the server works on: typed, as it is stored, defaulted.
+fn settle(sent_as: &'static Kind, object: &mut Value) {
+    schema::round_trip(sent_as.ty(), object);
+    let kind = sent_as.storage();
+    if sent_as.is_view() {
+        event_view::to_core(object);
+        schema::round_trip(kind.ty(), object);
+    }
     defaults::apply_defaults(kind.kind, object);
 }

@@ -125,6 +125,12 @@ impl ListOptions {
         }
     }
 
+    /// Whether the answer comes in pages. From its cache, which resourceVersion 0 asks for, a server gives all at once.
+    pub(crate) fn has_limit(&self) -> bool {
+        let from_cache = self.resource_version == "0" && self.continue_token.is_none();
+        self.limit > 0 && !from_cache
+    }
+
     fn check(&self) -> Vec<FieldError> {
         const MATCH: &str = "resourceVersionMatch";
         let forbid = |detail: &str| vec![FieldError::forbidden(MATCH, detail)];
@@ -146,6 +152,9 @@ impl ListOptions {
         }
         match matching {
             "" => Vec::new(),
+            _ if self.continue_token.is_some() => {
+                forbid("resourceVersionMatch is forbidden when continue is provided")
+            }
             _ if self.resource_version.is_empty() => {
                 forbid("resourceVersionMatch is forbidden unless resourceVersion is provided")
             }

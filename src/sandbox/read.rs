@@ -1,27 +1,19 @@
-//! Get and list.
+//! Get.
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::StatusCode;
-use serde::{Deserialize, Serialize};
 
-use super::encode::{Encoder, ListMeta};
-use super::kinds::{self, Kind};
+use super::encode::Encoder;
 use super::object::Object;
-use super::query::ListOptions;
 use super::reply::Reply;
 use super::request::ApiRequest;
 use super::route::Target;
-use super::scale;
-use super::selector::Filter;
 use super::server::State;
 use super::status::ApiError;
 use super::store::Store;
 use super::watch::parse_version;
+use super::{kinds, scale};
 use crate::controller::api::ObjectKey;
 
 /// One object.
@@ -57,128 +49,8 @@ pub(crate) fn key_of(target: &Target) -> ObjectKey {
     )
 }
 
-/// A page of a collection.
-pub(crate) fn list(
-    state: &State,
-    target: &Target,
-    options: &ListOptions,
-    encoder: &Encoder,
-) -> Result<Reply, ApiError> {
-    let filter = Filter::parse(
-        target.kind,
-        &options.label_selector,
-        &options.field_selector,
-    )?;
-    let store = &state.store;
-    let namespace = target.namespace.as_deref();
-    let start = Start::of(target.kind, options, store)?;
-    let past = match start.revision {
-        Some(revision) if revision < store.revision() => Some(
-            store
-                .list_at(target.kind.collection, revision)
-                .map_err(|_| start.expired(store))?,
-        ),
-        _ => None,
-    };
-    let first = start
-        .after
-        .clone()
-        .map_or(Bound::Unbounded, Bound::Excluded);
-    let in_order: Box<dyn Iterator<Item = &Arc<Object>>> = match &past {
-        Some(objects) => Box::new(range(objects, namespace, first)),
-        None => Box::new(store.list(target.kind.collection, namespace, first)),
-    };
-    let mut matching = in_order.filter(|object| filter.matches(object));
-    let revision = start.revision.unwrap_or_else(|| store.revision());
-    let mut meta = ListMeta {
-        resource_version: revision,
-        ..ListMeta::default()
-    };
-    let page: Vec<&Object> = if options.limit == 0 {
-        matching.map(Arc::as_ref).collect()
-    } else {
-        let page: Vec<&Object> = matching
-            .by_ref()
-            .take(options.limit)
-            .map(Arc::as_ref)
-            .collect();
-        let rest = matching.count();
-        if let (true, Some(last)) = (rest > 0, page.last()) {
-            meta.continue_token = Some(Token::new(revision, last.key()).encode());
-            meta.remaining = filter.is_empty().then_some(rest);
-        }
-        page
-    };
-    let body = encoder.list(target.kind, &meta, page.into_iter())?;
-    Ok(Reply::json(StatusCode::OK, body))
-}
-
-fn range<'a>(
-    objects: &'a BTreeMap<ObjectKey, Arc<Object>>,
-    namespace: Option<&'a str>,
-    first: Bound<ObjectKey>,
-) -> impl Iterator<Item = &'a Arc<Object>> {
-    objects
-        .range((first, Bound::Unbounded))
-        .map(|(_, object)| object)
-        .filter(move |object| namespace.is_none_or(|name| name == object.namespace()))
-}
-
-/// Where a list begins: at which moment, after which object.
-#[derive(Debug, Default)]
-struct Start {
-    /// `None`: the present.
-    revision: Option<u64>,
-    after: Option<ObjectKey>,
-}
-
-impl Start {
-    fn of(kind: &Kind, options: &ListOptions, store: &Store) -> Result<Self, ApiError> {
-        let invalid = |error: &ApiError| {
-            ApiError::bad_request(format!("invalid resource version: {}", error.message))
-        };
-        let version = parse_version(&options.resource_version).map_err(|error| invalid(&error))?;
-        if let Some(token) = &options.continue_token {
-            if version != 0 {
-                return Err(ApiError::bad_request(
-                    "specifying resource version is not allowed when using continue",
-                ));
-            }
-            let token = Token::decode(token)?;
-            let _ = kind;
-            return Ok(Self {
-                revision: (token.rv > 0).then_some(token.rv),
-                after: Some(token.key()),
-            });
-        }
-        check_not_ahead(store, version)?;
-        let exact = options.resource_version_match == "Exact"
-            || (options.resource_version_match.is_empty() && options.limit > 0 && version > 0);
-        Ok(Self {
-            revision: exact.then_some(version),
-            after: None,
-        })
-    }
-
-    fn expired(&self, store: &Store) -> ApiError {
-        let Some(after) = &self.after else {
-            return ApiError::expired("The resourceVersion for the provided list is too old.");
-        };
-        let mut error = ApiError::expired(
-            "The provided continue parameter is too old to display a consistent list result. You can start a new list \
-             without the continue parameter, or use the continue token in this response to retrieve the remainder of \
-             the results. Continuing with the provided token results in an inconsistent list - objects that were \
-             created, modified, or deleted between the time the first chunk was returned and now may show up in the \
-             list.",
-        );
-        let _ = store;
-        error.continue_token = Some(Token::new(0, after).encode());
-        error
-    }
-}
-
 /// Refuses a resourceVersion that no write has reached.
-fn check_not_ahead(store: &Store, version: u64) -> Result<(), ApiError> {
+pub(crate) fn check_not_ahead(store: &Store, version: u64) -> Result<(), ApiError> {
     if version > store.revision() {
         return Err(ApiError::too_large_resource_version(
             version,
@@ -186,61 +58,4 @@ fn check_not_ahead(store: &Store, version: u64) -> Result<(), ApiError> {
         ));
     }
     Ok(())
-}
-
-/// A continue token, in the outward form of Kubernetes' own.
-#[derive(Debug, Serialize, Deserialize)]
-struct Token {
-    v: String,
-    /// The moment of the first page; 0: the present, after the history has expired.
-    #[serde(default)]
-    rv: u64,
-    #[serde(default)]
-    start: String,
-}
-
-impl Token {
-    const VERSION: &str = "meta.k8s.io/v1";
-
-    fn new(rv: u64, after: &ObjectKey) -> Self {
-        Self {
-            v: Self::VERSION.to_owned(),
-            rv,
-            start: format!("{}/{}", after.namespace, after.name),
-        }
-    }
-
-    fn key(&self) -> ObjectKey {
-        let (namespace, name) = self.start.split_once('/').unwrap_or(("", &self.start));
-        ObjectKey::new(namespace, name)
-    }
-
-    fn encode(&self) -> String {
-        let json = serde_json::to_string(self).expect("three plain fields serialize");
-        URL_SAFE_NO_PAD.encode(json)
-    }
-
-    fn decode(text: &str) -> Result<Self, ApiError> {
-        let refuse = |why: String| {
-            ApiError::bad_request(format!(
-                "invalid continue token: continue key is not valid: {why}"
-            ))
-        };
-        let bytes = URL_SAFE_NO_PAD
-            .decode(text.trim_end_matches('='))
-            .map_err(|error| refuse(error.to_string()))?;
-        let token: Self = serde_json::from_slice(&bytes).map_err(|_| {
-            let first = bytes.first().copied().unwrap_or_default();
-            refuse(format!(
-                "invalid character '\\x{first:02x}' looking for beginning of value"
-            ))
-        })?;
-        if token.v != Self::VERSION {
-            return Err(refuse(format!(
-                "server does not recognize this encoded version {}",
-                token.v
-            )));
-        }
-        Ok(token)
-    }
 }

@@ -55,10 +55,13 @@ impl Reply {
     }
 
     pub(crate) fn text(code: StatusCode, body: &'static str) -> Self {
-        Self {
-            content_type: PLAIN,
-            ..Self::json(code, body)
-        }
+        Self::json(code, body).typed(PLAIN)
+    }
+
+    /// The same answer under another content type.
+    pub(crate) fn typed(mut self, content_type: &'static str) -> Self {
+        self.content_type = content_type;
+        self
     }
 
     pub(crate) fn watch(watch: Watch) -> Self {
@@ -66,6 +69,10 @@ impl Reply {
             content: Content::Events(Box::new(watch)),
             ..Self::json(StatusCode::OK, "")
         }
+    }
+
+    pub(crate) fn empty(code: StatusCode) -> Self {
+        Self::json(code, "")
     }
 
     pub(crate) fn path_not_found() -> Self {

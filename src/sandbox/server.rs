@@ -19,7 +19,7 @@ use super::route::Target;
 use super::status::ApiError;
 use super::store::Store;
 use super::watch::Watch;
-use super::{delete, read, subresource, write};
+use super::{delete, discovery, list, read, subresource, write};
 use crate::clock::Clock;
 
 /// All state that requests change.
@@ -57,10 +57,13 @@ impl Server {
 
     /// Answers one request.
     pub(crate) fn answer(self: &Arc<Self>, request: &ApiRequest) -> Reply {
-        let Some(target) = Target::parse(&request.path) else {
-            return Reply::path_not_found();
-        };
-        self.serve(request, &target).unwrap_or_else(Reply::from)
+        if let Some(target) = Target::parse(&request.path) {
+            return self.serve(request, &target).unwrap_or_else(Reply::from);
+        }
+        match discovery::answer(request) {
+            Some(reply) => reply.unwrap_or_else(Reply::from),
+            None => Reply::path_not_found(),
+        }
     }
 
     fn serve(self: &Arc<Self>, request: &ApiRequest, target: &Target) -> Result<Reply, ApiError> {
@@ -90,7 +93,7 @@ impl Server {
         let options = ListOptions::parse(&request.query)?;
         let mut state = self.lock();
         if !options.watch {
-            return read::list(&state, target, &options, &encoder);
+            return list::list(&state, target, &options, &encoder);
         }
         Watch::open(
             self.clone(),

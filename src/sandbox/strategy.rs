@@ -1,8 +1,10 @@
 //! Rules of the kinds for what a write may touch: status apart from spec, and what raises the generation.
 
-use serde_json::{Map, Value, json};
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Value, json};
 
 use super::kinds::{Generation, Kind};
+use super::{defaults, metadata, pod_parts};
 
 /// Kinds whose `status` is written through the subresource alone.
 fn has_status(kind: &Kind) -> bool {
@@ -10,20 +12,37 @@ fn has_status(kind: &Kind) -> bool {
 }
 
 /// A new object starts without what its controllers write.
-pub(crate) fn prepare_for_create(kind: &Kind, object: &mut Value) {
-    if let (true, Some(object)) = (has_status(kind), object.as_object_mut()) {
-        object.remove("status");
-        let phase = match kind.kind {
-            "Pod" | "PersistentVolumeClaim" | "PersistentVolume" => "Pending",
-            "Namespace" => "Active",
-            _ => return,
-        };
-        let mut status = Map::new();
-        status.insert("phase".to_owned(), phase.into());
-        object.insert("status".to_owned(), status.into());
+pub(crate) fn prepare_for_create(kind: &Kind, object: &mut Value, now: Timestamp) {
+    if has_status(kind) {
+        set(object, "status", None);
     }
-    if kind.kind == "Namespace" {
-        add_kubernetes_finalizer(object);
+    match kind.kind {
+        "Pod" => {
+            object["status"] = json!({"phase": "Pending"});
+            block_by_gates(object, now);
+        }
+        "PersistentVolumeClaim" | "PersistentVolume" => {
+            object["status"] = json!({"phase": "Pending"});
+        }
+        "Namespace" => {
+            object["status"] = json!({"phase": "Active"});
+            add_kubernetes_finalizer(object);
+        }
+        _ => {}
+    }
+}
+
+/// A pod with scheduling gates says from the start that it waits for them.
+fn block_by_gates(pod: &mut Value, now: Timestamp) {
+    let gates = pod["spec"]["schedulingGates"].as_array();
+    if gates.is_some_and(|gates| !gates.is_empty()) {
+        pod["status"]["conditions"] = json!([{
+            "type": "PodScheduled",
+            "status": "False",
+            "lastTransitionTime": metadata::time(now),
+            "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+        }]);
     }
 }
 
@@ -41,8 +60,16 @@ fn add_kubernetes_finalizer(namespace: &mut Value) {
 pub(crate) fn prepare_for_update(kind: &Kind, subresource: &str, new: &mut Value, old: &Value) {
     match subresource {
         "status" => keep_all_but_status(kind, new, old),
-        _ if has_status(kind) => keep(new, old, "status"),
-        _ => {}
+        "finalize" => keep(new, old, "status"),
+        "ephemeralcontainers" | "resize" => pod_parts::keep_rest(subresource, new, old),
+        _ => {
+            if has_status(kind) {
+                keep(new, old, "status");
+            }
+            if kind.kind == "Namespace" {
+                keep(new, old, "spec");
+            }
+        }
     }
     if subresource != "status" && raises_generation(kind, new, old) {
         let generation = old["metadata"]["generation"].as_i64().unwrap_or_default();
@@ -57,53 +84,77 @@ pub(crate) fn complete(kind: &Kind, object: &mut Value) {
             let name = object["metadata"]["name"].clone();
             object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
         }
-        "Pod" if object["status"]["qosClass"].is_null() => {
-            object["status"]["qosClass"] = super::defaults::qos_class(object).into();
+        "Pod" => {
+            if object["status"]["qosClass"].is_null() {
+                object["status"]["qosClass"] = defaults::qos_class(object).into();
+            }
+            reconcile_ips(&mut object["status"]);
         }
         _ => {}
     }
 }
 
+/// `podIP` and the first of `podIPs` are one; where both are given and differ, `podIP` counts.
+fn reconcile_ips(status: &mut Value) {
+    let first = status["podIPs"][0]["ip"].as_str().unwrap_or_default();
+    let single = status["podIP"].as_str().unwrap_or_default();
+    if single.is_empty() && !first.is_empty() {
+        status["podIP"] = first.into();
+    } else if !single.is_empty() && single != first {
+        status["podIPs"] = json!([{"ip": single}]);
+    }
+}
+
 fn keep(new: &mut Value, old: &Value, field: &str) {
-    let Some(object) = new.as_object_mut() else {
+    set(new, field, old.get(field).cloned());
+}
+
+fn set(object: &mut Value, field: &str, value: Option<Value>) {
+    let Some(object) = object.as_object_mut() else {
         return;
     };
-    match old.get(field) {
-        Some(value) => object.insert(field.to_owned(), value.clone()),
+    match value {
+        Some(value) => object.insert(field.to_owned(), value),
         None => object.remove(field),
     };
 }
 
-/// A Deployment's status write also stores annotations: its controller keeps the revision there.
+/// The metadata of a status write is stored too, apart from what a kind takes back: a Deployment's controller keeps
+/// the revision in an annotation and writes it this way.
 fn keep_all_but_status(kind: &Kind, new: &mut Value, old: &Value) {
-    let status = new["status"].take();
+    let status = new.get("status").cloned();
     let metadata = new["metadata"].take();
     *new = old.clone();
-    new["status"] = status;
+    set(new, "status", status);
     new["metadata"] = metadata;
-    let kept: &[&str] = match kind.kind {
-        "Deployment" | "ReplicaSet" => &["labels"],
-        _ => &[],
-    };
-    for field in kept {
-        match old["metadata"].get(field) {
-            Some(value) => new["metadata"][field] = value.clone(),
-            None => {
-                if let Some(metadata) = new["metadata"].as_object_mut() {
-                    metadata.remove(*field);
-                }
+    match kind.kind {
+        "Deployment" => keep_metadata(new, old, "labels"),
+        "Pod" => {
+            keep_metadata(new, old, "ownerReferences");
+            if new["status"]["qosClass"].is_null() {
+                new["status"]["qosClass"] = old["status"]["qosClass"].clone();
             }
         }
+        _ => {}
     }
 }
 
+fn keep_metadata(new: &mut Value, old: &Value, field: &str) {
+    let metadata = metadata::of(new);
+    match old["metadata"].get(field) {
+        Some(value) => metadata.insert(field.to_owned(), value.clone()),
+        None => metadata.remove(field),
+    };
+}
+
 fn raises_generation(kind: &Kind, new: &Value, old: &Value) -> bool {
-    let annotations = |object: &Value| object["metadata"]["annotations"].clone();
+    let spec_changed = || new.get("spec") != old.get("spec");
     match kind.generation {
         Generation::Never => false,
-        Generation::Spec => new["spec"] != old["spec"],
+        Generation::Spec => spec_changed(),
         Generation::SpecAndAnnotations => {
-            new["spec"] != old["spec"] || annotations(new) != annotations(old)
+            spec_changed()
+                || new["metadata"].get("annotations") != old["metadata"].get("annotations")
         }
     }
 }

@@ -10,16 +10,27 @@ use serde_json::{Map, Value};
 
 /// A request and what a real server answered.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Exchange {
     pub(crate) id: String,
     pub(crate) seq: String,
     #[serde(default)]
     pub(crate) before: Option<Value>,
+    /// Who ended a watch.
+    #[serde(default)]
+    pub(crate) ended_by: Option<String>,
+    /// The first and last exchange while a watch was open.
+    #[serde(default)]
+    pub(crate) open_during: Option<(String, String)>,
+    #[expect(dead_code, reason = "for readers of the recordings")]
+    #[serde(default)]
+    note: String,
     pub(crate) request: Request,
     pub(crate) response: Response,
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
@@ -33,18 +44,16 @@ pub(crate) struct Request {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Response {
     pub(crate) code: u16,
     #[serde(default)]
     pub(crate) headers: Map<String, Value>,
     #[serde(default)]
     pub(crate) body: Option<Value>,
+    /// What a watch delivered.
     #[serde(default)]
     pub(crate) events: Option<Vec<Value>>,
-    #[serde(default)]
-    pub(crate) ended_by: Option<String>,
-    #[serde(default)]
-    pub(crate) open_during: Option<(String, String)>,
 }
 
 /// The sequences of a theme, each in order.

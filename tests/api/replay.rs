@@ -32,7 +32,7 @@ pub(crate) async fn sequence(theme: &str, exchanges: &[Exchange]) -> BTreeMap<St
     let mut replay = Replay {
         clock,
         service: sandbox.service(),
-        symbols: Symbols::default(),
+        symbols: Symbols::new(clock.now()),
         keeps_managed_fields: theme == "apply",
         trims: theme == "discovery",
         problems: BTreeMap::new(),
@@ -46,7 +46,7 @@ pub(crate) async fn sequence(theme: &str, exchanges: &[Exchange]) -> BTreeMap<St
             open.push((exchange, stream));
         }
         for (watch, stream) in std::mem::take(&mut open) {
-            match &watch.response.open_during {
+            match &watch.open_during {
                 Some((_, last)) if *last != exchange.id => open.push((watch, stream)),
                 _ => replay.finish(watch, stream).await,
             }
@@ -145,7 +145,7 @@ impl Replay {
     }
 
     async fn finish(&mut self, watch: &Exchange, stream: Stream) {
-        if watch.response.ended_by.as_deref() == Some("server") {
+        if watch.ended_by.as_deref() == Some("server") {
             if tokio::time::timeout(HOUR, stream.reader).await.is_err() {
                 self.report(&watch.id, vec!["the stream does not end".to_owned()]);
             }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-/// How far a moment may be from the one that the recording means.
+/// How far a moment may be from those that the recording means: `<time>` is some moment of the sequence.
 const TIME_TOLERANCE: SignedDuration = SignedDuration::from_secs(6);
 
 /// What the symbols of one sequence stand for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Symbols {
+    /// When the sequence began: no object is older.
+    start: Timestamp,
     bound: BTreeMap<String, String>,
     /// Values of `<rv:N+>`, to be checked against `<rv:N>` and `<rv:N+1>` when the sequence is over.
     ranges: Vec<(u64, u64)>,
@@ -61,13 +63,21 @@ fn shape(name: &str) -> (fn(char) -> bool, Option<usize>) {
             |c| c.is_ascii_digit() || matches!(c, '-' | ':' | '.' | 'T' | 'Z'),
             None,
         ),
-        "hash" | "age" | "commit" => (|c| c.is_ascii_alphanumeric() || "-_=<>".contains(c), None),
+        "hash" | "age" | "commit" => (|c| c.is_ascii_alphanumeric() || "-_=<>/+".contains(c), None),
         "continue" => (|c| c.is_ascii_alphanumeric() || "-_=".contains(c), None),
         _ => (|c| c != '"', None),
     }
 }
 
 impl Symbols {
+    pub(crate) fn new(start: Timestamp) -> Self {
+        Self {
+            start,
+            bound: BTreeMap::new(),
+            ranges: Vec::new(),
+        }
+    }
+
     /// Compares a text with one that has symbols, binding those that are new.
     pub(crate) fn unify(&mut self, expected: &str, actual: &str, now: Timestamp) -> bool {
         let mut rest = actual;
@@ -95,9 +105,10 @@ impl Symbols {
 
     fn bind(&mut self, name: &str, value: &str, now: Timestamp) -> bool {
         if let Some(offset) = time_offset(name) {
-            return value
-                .parse::<Timestamp>()
-                .is_ok_and(|at| at.duration_since(now + offset).abs() <= TIME_TOLERANCE);
+            return value.parse::<Timestamp>().is_ok_and(|at| {
+                let earliest = self.start + offset - TIME_TOLERANCE;
+                (earliest..=now + offset + TIME_TOLERANCE).contains(&at)
+            });
         }
         if let Some(version) = name
             .strip_prefix("rv:")
