@@ -2,4 +2,5 @@
 
 mod bad_input;
 mod bad_usage;
+mod kubectl;
 mod program;
