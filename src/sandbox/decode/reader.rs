@@ -1,0 +1,192 @@
+//! Reads one value after another, and checks each against what is wanted in its place.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::check::{check_scalar, go_struct, go_type};
+use super::notes::Notes;
+use crate::schema::quantity::QuantityError;
+use crate::schema::{Shape, Type};
+
+/// What a value is read as.
+#[derive(Clone, Copy)]
+pub(super) enum Want {
+    /// An object with the fields of a type.
+    Fields(&'static Type),
+    /// What a field holds.
+    Shape(&'static Shape),
+    /// Anything, unchecked.
+    Anything,
+}
+
+impl Want {
+    fn of(shape: &'static Shape) -> Self {
+        match shape {
+            Shape::Struct(ty) => Self::Fields(ty.get()),
+            Shape::Raw => Self::Anything,
+            shape => Self::Shape(shape),
+        }
+    }
+}
+
+/// Reads one value.
+pub(super) struct Reader<'n> {
+    want: Want,
+    notes: &'n mut Notes,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'n> Reader<'n> {
+    pub(super) fn new(want: Want, notes: &'n mut Notes) -> Self {
+        Self { want, notes }
+    }
+
+    fn number(self, number: Number) -> Value {
+        let is_int32 = || {
+            number
+                .as_i64()
+                .is_some_and(|number| i32::try_from(number).is_ok())
+        };
+        let fits = match self.want {
+            Want::Shape(Shape::Int32 | Shape::IntOrString) => is_int32(),
+            Want::Shape(Shape::Int64) => number.is_i64(),
+            Want::Shape(Shape::Float) => true,
+            _ => return self.scalar(Value::Number(number), "number"),
+        };
+        if !fits && let Want::Shape(shape) = self.want {
+            self.notes
+                .mismatch(&format!("number {number}"), &go_type(shape));
+        }
+        Value::Number(number)
+    }
+
+    fn scalar(self, value: Value, found: &str) -> Value {
+        match (self.want, &value) {
+            (Want::Fields(ty), _) => self.notes.mismatch(found, &go_struct(ty)),
+            (Want::Shape(shape), _) => check_scalar(shape, &value, found, self.notes),
+            (Want::Anything, _) => {}
+        }
+        value
+    }
+
+    /// The element or value to read inside of a list or an object, if such is wanted here.
+    fn inside(&mut self, found: &str) -> Want {
+        match (self.want, found) {
+            (Want::Shape(Shape::List(element)), "array") => Want::of(element),
+            (Want::Shape(Shape::Map(value)), "object") => Want::of(value),
+            (Want::Anything, _) => Want::Anything,
+            (Want::Shape(Shape::Quantity), _) => {
+                self.notes.fail(QuantityError::Format);
+                Want::Anything
+            }
+            (Want::Shape(shape), _) => {
+                self.notes.mismatch(found, &go_type(shape));
+                Want::Anything
+            }
+            (Want::Fields(ty), _) => {
+                self.notes.mismatch(found, &go_struct(ty));
+                Want::Anything
+            }
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(self.scalar(Value::Bool(value), "bool"))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(self.number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(self.number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(match Number::from_f64(value) {
+            Some(number) => self.number(number),
+            None => Value::Null,
+        })
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(self.scalar(Value::String(value.to_owned()), "string"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Value, A::Error> {
+        let want = self.inside("array");
+        let mut elements = Vec::new();
+        loop {
+            let next = self.notes.in_element(elements.len(), |notes| {
+                list.next_element_seed(Reader { want, notes })
+            })?;
+            match next {
+                Some(element) => elements.push(element),
+                None => return Ok(Value::Array(elements)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
+        let fields = match self.want {
+            Want::Fields(ty) => Some(ty),
+            _ => None,
+        };
+        let want = match fields {
+            Some(_) => Want::Anything,
+            None => self.inside("object"),
+        };
+        let mut members = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if members.contains_key(&name) {
+                self.notes.note("duplicate", &name);
+            }
+            let value = match fields.map(|ty| (ty, ty.field(&name))) {
+                Some((ty, Some(field))) => self.notes.in_field(ty.name(), &name, |notes| {
+                    let want = Want::of(&field.shape);
+                    map.next_value_seed(Reader { want, notes })
+                })?,
+                Some((_, None)) => {
+                    self.notes.note("unknown", &name);
+                    map.next_value()?
+                }
+                None => self
+                    .notes
+                    .in_key(&name, |notes| map.next_value_seed(Reader { want, notes }))?,
+            };
+            merge_member(&mut members, name, value);
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+/// A member that comes again adds to an object and replaces anything else.
+fn merge_member(members: &mut Map<String, Value>, name: String, value: Value) {
+    match (members.get_mut(&name), value) {
+        (Some(Value::Object(before)), Value::Object(more)) => before.extend(more),
+        (_, value) => {
+            members.insert(name, value);
+        }
+    }
+}
