@@ -1,11 +1,9 @@
-//! Nodes: what the scheduler sees of them, and the simulated ones.
+//! Nodes: what the scheduler sees of them, and what runs on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::affinity::Toleration;
 use super::container_spec::{Resources, add, resources};
@@ -14,6 +12,11 @@ use crate::schema::quantity::Quantity;
 
 /// The resource that counts pods.
 pub(super) const PODS: &str = "pods";
+
+/// The annotation, `true`, by which somebody cuts a simulated node off: its kubelet falls silent.
+pub const LOST: &str = "sandbox.kubectl-rs.dev/lost";
+/// The taint of a node whose kubelet is silent.
+pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// A node, decoded from its JSON.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -38,6 +41,9 @@ pub struct NodeMeta {
     /// Labels.
     #[serde(deserialize_with = "null_as_default")]
     pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    #[serde(deserialize_with = "null_as_default")]
+    pub annotations: BTreeMap<String, String>,
 }
 
 /// `spec` of a node.
@@ -92,6 +98,14 @@ pub struct NodeAddress {
 }
 
 impl NodeView {
+    /// Whether somebody has cut it off.
+    pub(super) fn is_lost(&self) -> bool {
+        self.metadata
+            .annotations
+            .get(LOST)
+            .is_some_and(|lost| lost == "true")
+    }
+
     /// The address that its pods have as `hostIP`.
     pub fn internal_ip(&self) -> &str {
         let mut addresses = self.status.addresses.iter();
@@ -125,6 +139,10 @@ pub(super) struct Node {
     pub(super) pods: i64,
     /// How many addresses were given out.
     addresses: u32,
+    /// Since when its kubelet is silent.
+    pub(super) lost: Option<Timestamp>,
+    /// Whether that has been noticed.
+    pub(super) unreachable: bool,
     /// Images that its pods have run.
     pub(super) images: BTreeSet<String>,
 }
@@ -187,119 +205,3 @@ const FIRST_NETWORK: u32 = 244;
 const NETWORKS: u32 = 12;
 /// How many addresses a network gives to pods.
 const ADDRESSES: u32 = 253;
-
-/// What simulated nodes are like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeShape {
-    /// CPU of each.
-    pub cpu: Quantity,
-    /// Memory of each.
-    pub memory: Quantity,
-    /// Pods that each may run.
-    pub pods: u32,
-}
-
-impl Default for NodeShape {
-    fn default() -> Self {
-        let gibibyte = 1_i64 << 30;
-        Self {
-            cpu: Quantity::from(4),
-            memory: Quantity::from(16 * gibibyte),
-            pods: 110,
-        }
-    }
-}
-
-impl NodeShape {
-    /// The `number`th simulated node (from 1), as its kubelet registers it.
-    pub fn node(&self, number: u32, now: Timestamp) -> Value {
-        let name = format!("node-{number}");
-        let capacity = json!({
-            "cpu": self.cpu.to_string(),
-            "memory": self.memory.to_string(),
-            "pods": self.pods.to_string(),
-            "ephemeral-storage": "100Gi",
-        });
-        json!({
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {
-                "name": name,
-                "labels": {
-                    // The names of old stay on real nodes, and manifests of demonstrations still select by them.
-                    "beta.kubernetes.io/arch": "amd64",
-                    "beta.kubernetes.io/os": "linux",
-                    "kubernetes.io/hostname": name,
-                    "kubernetes.io/os": "linux",
-                    "kubernetes.io/arch": "amd64",
-                    "topology.kubernetes.io/region": "sandbox",
-                    "topology.kubernetes.io/zone": format!("sandbox-{}", 1 + number % 3),
-                },
-            },
-            "spec": {"podCIDR": format!("10.244.{number}.0/24")},
-            "status": {
-                "capacity": capacity,
-                "allocatable": capacity,
-                "conditions": healthy(now),
-                "addresses": [
-                    {"type": "InternalIP", "address": format!("192.168.{}.{}", number / 250, 1 + number % 250)},
-                    {"type": "Hostname", "address": name},
-                ],
-                "nodeInfo": {
-                    "architecture": "amd64",
-                    "operatingSystem": "linux",
-                    "osImage": "kubectl-rs sandbox",
-                    "kernelVersion": "simulated",
-                    "containerRuntimeVersion": "containerd://simulated",
-                    "kubeletVersion": "v1.36.2",
-                    "kubeProxyVersion": "",
-                    "machineID": name,
-                    "systemUUID": name,
-                    "bootID": name,
-                },
-            },
-        })
-    }
-}
-
-/// The conditions of a node that is well.
-fn healthy(now: Timestamp) -> Vec<Value> {
-    [
-        (
-            "MemoryPressure",
-            "False",
-            "KubeletHasSufficientMemory",
-            "kubelet has sufficient memory available",
-        ),
-        (
-            "DiskPressure",
-            "False",
-            "KubeletHasNoDiskPressure",
-            "kubelet has no disk pressure",
-        ),
-        (
-            "PIDPressure",
-            "False",
-            "KubeletHasSufficientPID",
-            "kubelet has sufficient PID available",
-        ),
-        (
-            "Ready",
-            "True",
-            "KubeletReady",
-            "kubelet is posting ready status",
-        ),
-    ]
-    .into_iter()
-    .map(|(type_, status, reason, message)| {
-        json!({
-            "type": type_,
-            "status": status,
-            "lastHeartbeatTime": Time(now),
-            "lastTransitionTime": Time(now),
-            "reason": reason,
-            "message": message,
-        })
-    })
-    .collect()
-}

@@ -4,7 +4,11 @@
 //! something changed or [`Cluster::next_due`] has come, and performs the [`Write`]s in their order. Each call costs as
 //! much as there is to do, not as much as there are pods.
 
+mod entry;
+mod lost;
 mod schedule;
+
+pub use entry::PodRef;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -12,14 +16,14 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use k8s_openapi::jiff::Timestamp;
 
 use super::config::References;
-use super::container_spec::Resources;
-use super::event::{EventLog, EventWrite, PodEvent};
+use super::event::{EventWrite, PodEvent};
 use super::node::{Node, NodeView};
-use super::pod::{PodMeta, PodView};
+use super::pod::PodView;
 use super::rules::Rules;
 use super::run::{Place, PodRun};
 use super::status::{PodCondition, PodStatus};
 use crate::controller::api::ObjectKey;
+use entry::{Entry, Life, Removal};
 
 /// What to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +56,18 @@ pub enum Write {
         /// Which pod.
         pod: PodRef,
     },
+    /// Delete a pod, with its grace period.
+    Delete {
+        /// Which pod.
+        pod: PodRef,
+    },
+    /// Say of a node whether its kubelet is heard of ([`set_reachable`](super::set_reachable)).
+    Node {
+        /// Which node.
+        name: String,
+        /// Whether it is.
+        reachable: bool,
+    },
     /// Record an event.
     Event {
         /// The namespace.
@@ -59,15 +75,6 @@ pub enum Write {
         /// The event.
         event: Box<EventWrite>,
     },
-}
-
-/// A pod, by name and UID: a namesake that came later is another one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PodRef {
-    /// Namespace and name.
-    pub key: ObjectKey,
-    /// The UID.
-    pub uid: String,
 }
 
 /// The simulated scheduler and kubelets of one cluster.
@@ -80,50 +87,8 @@ pub struct Cluster {
     /// Pods that something was heard of since the last advance, oldest news first.
     news: Vec<ObjectKey>,
     queue: schedule::Queue,
+    alarms: lost::Alarms,
     writes: Vec<Write>,
-}
-
-/// One pod.
-#[derive(Debug)]
-struct Entry {
-    meta: PodMeta,
-    log: EventLog,
-    /// The node that it takes room on.
-    node: Option<String>,
-    requests: Resources,
-    life: Life,
-    /// The status last written.
-    written: Option<PodStatus>,
-    /// The instant of its timer that counts; older timers are stale.
-    timer: Option<Timestamp>,
-}
-
-#[derive(Debug)]
-enum Life {
-    /// Not bound, or to a node that is none of ours.
-    Unbound(Box<PodView>),
-    /// On its node.
-    Bound(Box<PodRun>),
-    /// Nothing more happens to it.
-    Finished(Removal),
-}
-
-/// Whether a finished pod's object is to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Removal {
-    NotWanted,
-    Wanted,
-    /// It may stay for a finalizer; asking again would not help.
-    Asked,
-}
-
-impl Removal {
-    fn of(view: &PodView) -> Self {
-        match view.deadline() {
-            Some(_) => Self::Wanted,
-            None => Self::NotWanted,
-        }
-    }
 }
 
 impl Cluster {
@@ -138,7 +103,14 @@ impl Cluster {
     /// A node was added or changed.
     pub fn node_applied(&mut self, view: NodeView, now: Timestamp) {
         let name = view.metadata.name.clone();
-        self.nodes.entry(name).or_default().view = view;
+        let is_lost = view.is_lost();
+        let node = self.nodes.entry(name.clone()).or_default();
+        node.view = view;
+        match (node.lost, is_lost) {
+            (None, true) => self.lose(&name, now),
+            (Some(_), false) => self.find(&name, now),
+            _ => {}
+        }
         self.queue.retry_soon(now);
     }
 
@@ -190,12 +162,14 @@ impl Cluster {
     /// When [`Cluster::advance`] has something to do next; `None`: when something changes.
     pub fn next_due(&self) -> Option<Timestamp> {
         let timer = self.timers.peek().map(|Reverse((at, _))| *at);
-        timer.into_iter().chain(self.queue.due()).min()
+        let others = self.queue.due().into_iter().chain(self.alarms.due());
+        timer.into_iter().chain(others).min()
     }
 
     /// Lets everything happen that is due, and returns what is to be written.
     pub fn advance(&mut self, references: &dyn References, now: Timestamp) -> Vec<Write> {
         self.schedule(now);
+        self.sound_alarms(now);
         for key in std::mem::take(&mut self.news) {
             self.move_pod(&key, references, now);
         }
@@ -217,6 +191,7 @@ impl Cluster {
             return;
         };
         entry.meta = view.metadata.clone();
+        let served = is_served(&self.nodes, entry);
         match &mut entry.life {
             Life::Finished(removal) if *removal != Removal::Asked => *removal = Removal::of(&view),
             Life::Finished(_) => {}
@@ -226,6 +201,7 @@ impl Cluster {
                 entry.life = Life::Finished(Removal::NotWanted);
                 entry.timer = None;
             }
+            Life::Bound(_) if !served => entry.unheard = Some(Box::new(view)),
             Life::Bound(run) => {
                 let events = run.observe(view, now);
                 self.tell(key, events, now);
@@ -239,13 +215,14 @@ impl Cluster {
         let Some(mut entry) = self.pods.remove(key) else {
             return;
         };
+        let mut events = Vec::new();
         if let Life::Unbound(view) = &entry.life {
             let node = view.spec.node_name.clone();
             if view.is_finished() {
                 entry.life = Life::Finished(Removal::of(view));
             } else if self.nodes.contains_key(&node) {
                 self.occupy(&mut entry, &node, now);
-                self.take_on(&mut entry, &node, now);
+                events = self.take_on(&mut entry, &node, now);
             } else if view.wants_binding() && entry.node.is_none() {
                 self.queue.add(key.clone());
             }
@@ -254,14 +231,12 @@ impl Cluster {
             self.release(&mut entry, now);
         }
         self.pods.insert(key.clone(), entry);
+        self.tell(key, events, now);
     }
 
-    fn take_on(&mut self, entry: &mut Entry, node: &str, now: Timestamp) {
-        let Some(node) = self.nodes.get_mut(node) else {
-            return;
-        };
-        let Life::Unbound(view) = &mut entry.life else {
-            return;
+    fn take_on(&mut self, entry: &mut Entry, node: &str, now: Timestamp) -> Vec<PodEvent> {
+        let (Some(node), Life::Unbound(view)) = (self.nodes.get_mut(node), &mut entry.life) else {
+            return Vec::new();
         };
         let view = std::mem::take(&mut **view);
         let behaviours = self.rules.resolve(&view);
@@ -273,7 +248,9 @@ impl Cluster {
         let has_image = |image: &str| node.images.contains(image);
         let mut run = PodRun::start(view, behaviours, place, &has_image, now);
         run.adopt(now);
+        let events = run.heed_deletion(now);
         entry.life = Life::Bound(Box::new(run));
+        events
     }
 
     fn occupy(&mut self, entry: &mut Entry, node: &str, now: Timestamp) {
@@ -302,7 +279,12 @@ impl Cluster {
         let Some(entry) = self.pods.get_mut(key) else {
             return;
         };
+        let served = is_served(&self.nodes, entry);
         let events = match &mut entry.life {
+            Life::Bound(_) if !served => {
+                entry.timer = None;
+                return;
+            }
             Life::Bound(run) => run.advance(references, now),
             Life::Finished(removal) if *removal == Removal::Wanted => {
                 *removal = Removal::Asked;
@@ -366,23 +348,8 @@ impl Cluster {
     }
 }
 
-impl Entry {
-    fn new(view: PodView) -> Self {
-        Self {
-            meta: view.metadata.clone(),
-            log: EventLog::default(),
-            node: None,
-            requests: view.spec.requests(),
-            life: Life::Unbound(Box::new(view)),
-            written: None,
-            timer: None,
-        }
-    }
-
-    fn reference(&self) -> PodRef {
-        PodRef {
-            key: ObjectKey::new(&self.meta.namespace, &self.meta.name),
-            uid: self.meta.uid.clone(),
-        }
-    }
+/// Whether the pod's node has a kubelet that looks after it.
+fn is_served(nodes: &BTreeMap<String, Node>, entry: &Entry) -> bool {
+    let node = entry.node.as_ref().and_then(|node| nodes.get(node));
+    node.is_some_and(|node| node.lost.is_none())
 }

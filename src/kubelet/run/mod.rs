@@ -170,6 +170,11 @@ impl PodRun {
     /// The pod has changed on the server.
     pub(super) fn observe(&mut self, pod: PodView, now: Timestamp) -> Vec<PodEvent> {
         self.pod = pod;
+        self.heed_deletion(now)
+    }
+
+    /// Begins to stop the containers of a pod that is being deleted.
+    pub(super) fn heed_deletion(&mut self, now: Timestamp) -> Vec<PodEvent> {
         match (self.pod.deadline(), &mut self.ending) {
             (Some(deadline), None) if !self.ended => self.begin_ending(deadline, now),
             // A second deletion may cut the grace period short.

@@ -2,6 +2,7 @@
 
 mod behaviours;
 mod lives;
+mod lost_nodes;
 mod recorded;
 mod scheduling;
 mod takeover;

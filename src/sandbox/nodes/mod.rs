@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::{Duration, sleep};
 
@@ -16,7 +16,7 @@ use super::{Changes, Object, Sandbox};
 use crate::controller::api::ObjectKey;
 use crate::kubelet::{
     AllPresent, Cluster, ConfigKind, EventWrite, Lookup, NodeShape, PodRef, References, Rules,
-    Write, set_condition,
+    Write, set_condition, set_reachable,
 };
 
 /// The longest sleep; a timer that is further away is looked at again then.
@@ -236,6 +236,13 @@ impl Driver {
                     self.kubelet.delete("pods", namespace, name, Some(0))?;
                 }
             }
+            Write::Delete { pod } => {
+                if self.is_current(pod) {
+                    let ObjectKey { namespace, name } = &pod.key;
+                    self.sandbox.delete("pods", namespace, name, None)?;
+                }
+            }
+            Write::Node { name, reachable } => self.write_node(name, *reachable, now)?,
             Write::Event { namespace, event } => self.write_event(namespace, event)?,
         }
         Ok(())
@@ -259,6 +266,18 @@ impl Driver {
         let ObjectKey { namespace, name } = &pod.key;
         let stored = self.sandbox.get("pods", namespace, name);
         stored.is_some_and(|stored| stored.uid() == pod.uid)
+    }
+
+    fn write_node(&self, name: &str, reachable: bool, now: Timestamp) -> Result<(), ApiError> {
+        self.kubelet.update("nodes", "", name, |node| {
+            set_reachable(node, reachable, now);
+        })?;
+        self.kubelet.update_status("nodes", "", name, |status| {
+            let mut node = json!({"status": status.take()});
+            set_reachable(&mut node, reachable, now);
+            *status = node["status"].take();
+        })?;
+        Ok(())
     }
 
     fn write_event(&self, namespace: &str, event: &EventWrite) -> Result<(), ApiError> {
