@@ -144,8 +144,14 @@ impl Case {
         let Some(events) = recorded["events"].as_array() else {
             return;
         };
+        // Stages add events of their own to those of the main state.
+        let stages = recorded["stages"].as_array().into_iter().flatten();
+        let later = stages
+            .filter_map(|stage| stage["events"].as_array())
+            .flatten();
         let of_the_pod = events
             .iter()
+            .chain(later)
             .filter(|event| event["involvedObject"]["kind"] == "Pod");
         let expected: BTreeSet<String> = of_the_pod.map(event_text).collect();
         let ours = world
