@@ -11,6 +11,9 @@ use super::status::ApiError;
 use super::store::Store;
 use crate::controller::api::ObjectKey;
 
+/// The taint of a node that is not ready, or not known to be.
+pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
+
 /// Refuses to create in a namespace that is missing or going.
 pub(crate) fn namespace_lifecycle(
     store: &Store,
@@ -53,11 +56,26 @@ pub(crate) fn check_delete(target: &Target) -> Result<(), ApiError> {
 
 /// What the mutating plugins add to a new object.
 pub(crate) fn admit(store: &Store, kind: &Kind, object: &mut Value) -> Result<(), ApiError> {
-    if kind.kind == "Pod" {
-        defaults::pod_admission(object);
-        set_priority(store, kind, object)?;
+    match kind.kind {
+        "Pod" => {
+            defaults::pod_admission(object);
+            set_priority(store, kind, object)?;
+        }
+        "Node" => taint_as_not_ready(object),
+        _ => {}
     }
     Ok(())
+}
+
+/// A new node takes no pods until something has seen that it is ready.
+fn taint_as_not_ready(node: &mut Value) {
+    let taint = json!({"key": NOT_READY, "effect": "NoSchedule"});
+    let taints = &mut node["spec"]["taints"];
+    match taints.as_array_mut() {
+        Some(taints) if taints.contains(&taint) => {}
+        Some(taints) => taints.push(taint),
+        None => *taints = json!([taint]),
+    }
 }
 
 /// The number behind a pod's priority class.

@@ -1,12 +1,16 @@
 //! Objects, lists and watch events as bytes, in the form that the caller asked for.
 
 use bytes::Bytes;
+use http::header;
 use serde_json::{Value, json};
 
 use super::kinds::Kind;
-use super::negotiate::Form;
+use super::negotiate::{Form, negotiate};
 use super::object::Object;
+use super::request::ApiRequest;
 use super::status::ApiError;
+use super::table::{Include, TableForm};
+use crate::clock::Clock;
 use crate::schema;
 
 /// What happened to an object, from a watcher's point of view.
@@ -52,15 +56,44 @@ impl ListMeta {
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     form: Form,
+    include: Include,
+    clock: Clock,
+    /// Whether a table has been written: later ones of a watch leave out the columns.
+    has_columns: bool,
 }
 
 impl Encoder {
-    pub(crate) fn new(form: Form) -> Self {
-        Self { form }
+    /// The form that a request asks for.
+    pub(crate) fn of(request: &ApiRequest, clock: Clock) -> Result<Self, ApiError> {
+        let form = negotiate(request.header(header::ACCEPT), false)?;
+        let include = match form {
+            Form::Table { .. } => Include::parse(request.query.get("includeObject"))?,
+            _ => Include::default(),
+        };
+        Ok(Self {
+            form,
+            include,
+            clock,
+            has_columns: false,
+        })
+    }
+
+    fn table_form(&self) -> Option<TableForm> {
+        let include = self.include;
+        match self.form {
+            Form::Table { beta } => Some(TableForm { beta, include }),
+            _ => None,
+        }
     }
 
     /// One object.
     pub(crate) fn object(&self, kind: &Kind, object: &Object) -> Result<Bytes, ApiError> {
+        if let Some(form) = self.table_form() {
+            let meta = table_meta(object);
+            let objects = std::iter::once(object);
+            let table = form.table(kind, meta, objects, true, self.clock.now());
+            return Ok(table.to_string().into());
+        }
         let mut out = Vec::with_capacity(object.size() + 64);
         match self.form {
             Form::MetadataList => {
@@ -90,6 +123,10 @@ impl Encoder {
                 kind.kind
             )));
         }
+        if let Some(form) = self.table_form() {
+            let table = form.table(kind, meta.value(), items, true, self.clock.now());
+            return Ok(table.to_string().into());
+        }
         let metadata_only = self.form == Form::MetadataList;
         let (name, version) = if metadata_only {
             ("PartialObjectMetadata", "meta.k8s.io/v1")
@@ -116,17 +153,28 @@ impl Encoder {
     }
 
     /// One line of a watch.
-    pub(crate) fn event(&self, kind: &Kind, event: EventKind, object: &Object) -> Bytes {
+    pub(crate) fn event(&mut self, kind: &Kind, event: EventKind, object: &Object) -> Bytes {
         let mut out = Vec::with_capacity(object.size() + 96);
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(event.name().as_bytes());
         out.extend_from_slice(b"\",\"object\":");
         match self.form {
             Form::Metadata | Form::MetadataList => object.write_metadata(&mut out),
-            _ => object.write_json(kind, &mut out),
+            Form::Table { .. } => self.write_event_table(kind, object, &mut out),
+            Form::Object | Form::GroupDiscovery => object.write_json(kind, &mut out),
         }
         out.extend_from_slice(b"}\n");
         out.into()
+    }
+
+    fn write_event_table(&mut self, kind: &Kind, object: &Object, out: &mut Vec<u8>) {
+        if let Some(form) = self.table_form() {
+            let with_columns = !std::mem::replace(&mut self.has_columns, true);
+            let meta = table_meta(object);
+            let objects = std::iter::once(object);
+            let table = form.table(kind, meta, objects, with_columns, self.clock.now());
+            out.extend_from_slice(table.to_string().as_bytes());
+        }
     }
 
     /// A BOOKMARK line: nothing but a resourceVersion.
@@ -144,6 +192,11 @@ impl Encoder {
         object["metadata"] = metadata;
         format!("{}\n", json!({"type": "BOOKMARK", "object": object})).into()
     }
+}
+
+/// The `metadata` of a table of one object.
+fn table_meta(object: &Object) -> Value {
+    json!({"resourceVersion": object.resource_version().to_string()})
 }
 
 /// An object of a kind that says nothing, as the server writes it.

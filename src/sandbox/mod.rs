@@ -46,6 +46,7 @@ pub mod status;
 mod store;
 mod strategy;
 mod subresource;
+mod table;
 pub mod validation;
 mod watch;
 mod write;

@@ -84,7 +84,9 @@ impl<'a> Range<'a> {
             "APIGroupDiscoveryList" if discovery => {
                 (group == "apidiscovery.k8s.io" && version == "v2").then_some(Form::GroupDiscovery)
             }
-            _ if discovery || group != "meta.k8s.io" => None,
+            // Discovery has no other forms, and answers as ever.
+            _ if discovery => (group == "meta.k8s.io").then_some(Form::Object),
+            _ if group != "meta.k8s.io" => None,
             "Table" if version == "v1" => Some(Form::Table { beta: false }),
             "Table" if version == "v1beta1" => Some(Form::Table { beta: true }),
             "PartialObjectMetadata" if version == "v1" => Some(Form::Metadata),

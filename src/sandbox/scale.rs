@@ -99,7 +99,7 @@ fn check(scale: &Value) -> Result<(), ApiError> {
 }
 
 /// A label selector as kubectl's `-l` takes it: requirements in order of their key.
-fn selector_text(selector: &Value) -> String {
+pub(crate) fn selector_text(selector: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut requirements: Vec<(String, String)> = Vec::new();
     if let Some(labels) = selector["matchLabels"].as_object() {

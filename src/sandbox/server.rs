@@ -4,13 +4,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::{Method, header};
+use http::Method;
 use k8s_openapi::jiff::Timestamp;
 
 use super::encode::Encoder;
 use super::kinds::Kind;
 use super::managed_fields::Tracking;
-use super::negotiate::negotiate;
 use super::query::ListOptions;
 use super::random::Random;
 use super::reply::Reply;
@@ -40,12 +39,14 @@ impl State {
 /// The server: its state and the verbs on it.
 #[derive(Debug)]
 pub(crate) struct Server {
+    clock: Clock,
     state: Mutex<State>,
 }
 
 impl Server {
     pub(crate) fn new(state: State) -> Self {
         Self {
+            clock: state.clock,
             state: Mutex::new(state),
         }
     }
@@ -68,8 +69,7 @@ impl Server {
 
     fn serve(self: &Arc<Self>, request: &ApiRequest, target: &Target) -> Result<Reply, ApiError> {
         let verb = Verb::of(request, target).ok_or_else(ApiError::method_not_allowed)?;
-        let form = negotiate(request.header(header::ACCEPT), false)?;
-        let encoder = Encoder::new(form);
+        let encoder = Encoder::of(request, self.clock)?;
         match verb {
             Verb::Get if target.is_connection() => subresource::get(&self.lock(), request, target),
             Verb::Get => read::get(&self.lock(), request, target, &encoder),

@@ -11,9 +11,9 @@ fn has_status(kind: &Kind) -> bool {
     kind.subresource("status").is_some()
 }
 
-/// A new object starts without what its controllers write.
+/// A new object starts without what its controllers write; a node brings its own account of itself.
 pub(crate) fn prepare_for_create(kind: &Kind, object: &mut Value, now: Timestamp) {
-    if has_status(kind) {
+    if has_status(kind) && kind.kind != "Node" {
         set(object, "status", None);
     }
     match kind.kind {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::{Duration, sleep};
 
+use super::admission::NOT_READY;
 use super::status::ApiError;
 use super::store::Change;
 use super::{Changes, Object, Sandbox};
@@ -72,11 +73,23 @@ impl Sandbox {
             let status = node["status"].take();
             let created = kubelet.create("nodes", "", node)?;
             kubelet.update_status("nodes", "", created.name(), |written| *written = status)?;
+            self.admit_pods(created.name())?;
         }
         let driver = Driver::new(self, options.rules, options.check_references)?;
         Ok(Nodes {
             task: tokio::spawn(driver.run()),
         })
+    }
+
+    /// Takes the taint of a new node away, as the controller does that watches over nodes.
+    fn admit_pods(&self, node: &str) -> Result<(), ApiError> {
+        let controller = self.as_manager("kube-controller-manager");
+        controller.update("nodes", "", node, |node| {
+            if let Some(taints) = node["spec"]["taints"].as_array_mut() {
+                taints.retain(|taint| taint["key"] != NOT_READY);
+            }
+        })?;
+        Ok(())
     }
 
     fn now(&self) -> Timestamp {
