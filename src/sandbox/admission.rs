@@ -60,11 +60,22 @@ pub(crate) fn admit(store: &Store, kind: &Kind, object: &mut Value) -> Result<()
         "Pod" => {
             defaults::pod_admission(object);
             set_priority(store, kind, object)?;
+            refuse_runtime_class(kind, object)?;
         }
         "Node" => taint_as_not_ready(object),
         _ => {}
     }
     Ok(())
+}
+
+/// There are no runtime classes here.
+fn refuse_runtime_class(kind: &Kind, pod: &Value) -> Result<(), ApiError> {
+    let Some(class) = pod["spec"]["runtimeClassName"].as_str() else {
+        return Ok(());
+    };
+    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+    let why = format!("pod rejected: RuntimeClass {class:?} not found");
+    Err(ApiError::forbidden(kind, name, &why))
 }
 
 /// A new node takes no pods until something has seen that it is ready.

@@ -32,8 +32,50 @@ pub(crate) fn allocate(
         .collect();
     let spec = &mut object["spec"];
     set_cluster_ip(random, spec, &others);
-    if matches!(spec["type"].as_str(), Some("NodePort" | "LoadBalancer")) {
+    if wants_node_ports(spec) {
         set_node_ports(random, spec, &others);
+    }
+}
+
+fn wants_node_ports(spec: &Value) -> bool {
+    match spec["type"].as_str() {
+        Some("NodePort") => true,
+        Some("LoadBalancer") => spec["allocateLoadBalancerNodePorts"] != false,
+        _ => false,
+    }
+}
+
+/// Keeps for a Service what it has where an update leaves it out, and the two forms of the cluster IP together.
+pub(crate) fn keep(kind: &Kind, new: &mut Value, old: &Value) {
+    if kind.kind != "Service" || new["spec"]["type"] == "ExternalName" {
+        return;
+    }
+    let old = &old["spec"];
+    let new = &mut new["spec"];
+    let is_unset = |ip: &Value| ip.as_str().is_none_or(str::is_empty);
+    if is_unset(&new["clusterIP"]) && !is_unset(&old["clusterIP"]) {
+        new["clusterIP"] = old["clusterIP"].clone();
+    } else if new["clusterIP"] != old["clusterIP"] && new["clusterIPs"] == old["clusterIPs"] {
+        new["clusterIPs"] = json!([new["clusterIP"]]);
+    }
+    for field in ["clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+        if new[field].is_null() && !old[field].is_null() {
+            new[field] = old[field].clone();
+        }
+    }
+    if !wants_node_ports(new) {
+        return;
+    }
+    let old_ports = old["ports"].as_array().cloned().unwrap_or_default();
+    for port in new["ports"].as_array_mut().into_iter().flatten() {
+        let same =
+            |one: &&Value| one["port"] == port["port"] && one["protocol"] == port["protocol"];
+        if port["nodePort"].is_null()
+            && let Some(old) = old_ports.iter().find(same)
+            && !old["nodePort"].is_null()
+        {
+            port["nodePort"] = old["nodePort"].clone();
+        }
     }
 }
 

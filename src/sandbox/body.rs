@@ -80,7 +80,7 @@ pub(crate) fn parse(request: &ApiRequest, expected: &str) -> Result<Value, ApiEr
         "application/yaml" => {
             let text = String::from_utf8_lossy(&request.body);
             serde_saphyr::from_str(&text)
-                .map_err(|error| unrecognized(format!("yaml: {error}"), quote_bytes(&request.body)))
+                .map_err(|error| unrecognized(yaml_problem(&error), quote_bytes(&request.body)))
         }
         _ => Err(ApiError::unsupported_media_type(
             "the body of the request was in an unknown format - accepted media types include: application/json, \
@@ -94,7 +94,8 @@ pub(crate) fn apply_configuration(request: &ApiRequest) -> Result<Value, ApiErro
     let text = String::from_utf8_lossy(&request.body);
     serde_saphyr::from_str(&text).map_err(|error| {
         ApiError::bad_request(format!(
-            "error decoding YAML: error converting YAML to JSON: yaml: {error}"
+            "error decoding YAML: error converting YAML to JSON: {}",
+            yaml_problem(&error)
         ))
     })
 }
@@ -117,6 +118,20 @@ pub(crate) fn patched(
     let mut decoded = decoded.map_err(|error| error.to_string())?;
     set_kind(&mut decoded.object, kind);
     Ok(decoded)
+}
+
+/// A syntax error of YAML in one line, as Go's reader puts it: it leaves out the first line's number.
+fn yaml_problem(error: &serde_saphyr::Error) -> String {
+    let text = error.to_string();
+    let problem = text.lines().next().unwrap_or_default();
+    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
+    let Some((place, what)) = problem.split_once(": ") else {
+        return format!("yaml: {problem}");
+    };
+    match place.split(' ').nth(1) {
+        None | Some("1") => format!("yaml: {what}"),
+        Some(line) => format!("yaml: line {line}: {what}"),
+    }
 }
 
 fn check_kind(value: &Value, kind: &Kind) -> Result<(), ApiError> {
@@ -150,7 +165,8 @@ fn type_of<'a>(value: &'a Value, kind: &'a Kind) -> (&'a str, &'a str) {
 fn is_other_version(value: &Value, kind: &Kind) -> bool {
     let (api_version, name) = type_of(value, kind);
     let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
-    name == kind.kind && group == kind.group() && api_version != kind.api_version
+    let is_old_scale = name == "Scale" && group == "apps";
+    name == kind.kind && (group == kind.group() || is_old_scale) && api_version != kind.api_version
 }
 
 /// Why a value can't become an object of a kind, going by what it says it is.

@@ -91,7 +91,7 @@ impl Encoder {
         if let Some(form) = self.table_form() {
             let meta = table_meta(object);
             let objects = std::iter::once(object);
-            let table = form.table(kind, meta, objects, true, self.clock.now());
+            let table = form.table(kind, &meta, objects, true, self.clock.now());
             return Ok(table.to_string().into());
         }
         let mut out = Vec::with_capacity(object.size() + 64);
@@ -124,7 +124,7 @@ impl Encoder {
             )));
         }
         if let Some(form) = self.table_form() {
-            let table = form.table(kind, meta.value(), items, true, self.clock.now());
+            let table = form.table(kind, &meta.value(), items, true, self.clock.now());
             return Ok(table.to_string().into());
         }
         let metadata_only = self.form == Form::MetadataList;
@@ -172,7 +172,7 @@ impl Encoder {
             let with_columns = !std::mem::replace(&mut self.has_columns, true);
             let meta = table_meta(object);
             let objects = std::iter::once(object);
-            let table = form.table(kind, meta, objects, with_columns, self.clock.now());
+            let table = form.table(kind, &meta, objects, with_columns, self.clock.now());
             out.extend_from_slice(table.to_string().as_bytes());
         }
     }

@@ -5,7 +5,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::alphabet;
+use base64::engine::GeneralPurpose;
+use base64::engine::general_purpose::{NO_PAD, URL_SAFE_NO_PAD};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
@@ -144,6 +146,12 @@ struct Token {
     start: String,
 }
 
+/// As Go reads it: bits left over at the end mean nothing.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::URL_SAFE,
+    NO_PAD.with_decode_allow_trailing_bits(true),
+);
+
 impl Token {
     const VERSION: &str = "meta.k8s.io/v1";
 
@@ -171,7 +179,7 @@ impl Token {
                 "invalid continue token: continue key is not valid: {why}"
             ))
         };
-        let bytes = URL_SAFE_NO_PAD
+        let bytes = LENIENT
             .decode(text.trim_end_matches('='))
             .map_err(|error| refuse(error.to_string()))?;
         let token: Self = serde_json::from_slice(&bytes).map_err(|_| {

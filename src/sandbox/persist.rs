@@ -134,6 +134,8 @@ pub(crate) fn change(
     write.record_managers(state, Some(&old), &mut new);
     metadata::prepare_for_update(&mut new, &old);
     strategy::prepare_for_update(kind, write.subresource(), &mut new, &old);
+    allocation::keep(kind, &mut new, &old);
+    allocation::allocate(&state.store, &mut state.random, kind, &mut new);
     let errors = match write.subresource() {
         "status" => validation::validate_status_update(kind.kind, &new, &old),
         part @ ("ephemeralcontainers" | "resize") => pod_parts::validate(part, &new, &old),

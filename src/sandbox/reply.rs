@@ -58,6 +58,12 @@ impl Reply {
         Self::json(code, body).typed(PLAIN)
     }
 
+    /// The same answer to a caller that wants the headers alone.
+    pub(crate) fn without_body(mut self) -> Self {
+        self.content = Content::Whole(Bytes::new());
+        self
+    }
+
     /// The same answer under another content type.
     pub(crate) fn typed(mut self, content_type: &'static str) -> Self {
         self.content_type = content_type;

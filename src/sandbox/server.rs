@@ -58,6 +58,14 @@ impl Server {
 
     /// Answers one request.
     pub(crate) fn answer(self: &Arc<Self>, request: &ApiRequest) -> Reply {
+        let reply = self.route(request);
+        if request.method == Method::HEAD {
+            return reply.without_body();
+        }
+        reply
+    }
+
+    fn route(self: &Arc<Self>, request: &ApiRequest) -> Reply {
         if let Some(target) = Target::parse(&request.path) {
             return self.serve(request, &target).unwrap_or_else(Reply::from);
         }

@@ -57,7 +57,7 @@ impl TableForm {
     pub(crate) fn table<'a>(
         self,
         kind: &Kind,
-        metadata: Value,
+        metadata: &Value,
         objects: impl Iterator<Item = &'a Object>,
         with_columns: bool,
         now: Timestamp,

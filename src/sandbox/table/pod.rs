@@ -66,9 +66,9 @@ impl<'a> Summary<'a> {
         let is_deleted = !row.text("/metadata/deletionTimestamp").is_empty();
         let has_ended = matches!(row.text("/status/phase"), "Succeeded" | "Failed");
         if is_deleted && row.text("/status/reason") == "NodeLost" {
-            summary.reason = "Unknown".to_owned();
+            "Unknown".clone_into(&mut summary.reason);
         } else if is_deleted && !has_ended {
-            summary.reason = "Terminating".to_owned();
+            "Terminating".clone_into(&mut summary.reason);
         }
         summary
     }
@@ -123,7 +123,8 @@ impl<'a> Summary<'a> {
         (self.restarts, self.last_restart) = (restarts.count, restarts.last);
         if self.reason == "Completed" && is_running {
             let is_ready = is_true(row, "Ready");
-            self.reason = if is_ready { "Running" } else { "NotReady" }.to_owned();
+            let reason = if is_ready { "Running" } else { "NotReady" };
+            reason.clone_into(&mut self.reason);
         }
     }
 }
