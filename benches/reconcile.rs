@@ -3,14 +3,19 @@
 //! `cargo bench --bench reconcile`. The numbers to hold: a Deployment with 10 ReplicaSets and 1,000 pods well under
 //! 100 µs, and ten times the pods in at most ten times the time.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, Time};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
-use kubectl_rs::controller::api::{Deployment, Pod, ReplicaSet};
-use kubectl_rs::controller::deployment;
+use kubectl_rs::controller::api::{
+    ConditionStatus, Deployment, Pod, ReadyCondition, ReplicaSet, ReplicaSetStatus,
+};
 use kubectl_rs::controller::keys;
+use kubectl_rs::controller::replica_set::ranking;
+use kubectl_rs::controller::{deployment, replica_set};
 use serde_json::{Value, json};
 
 const REPLICA_SETS: i32 = 10;
@@ -154,5 +159,78 @@ fn deployments(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, deployments);
+/// The new ReplicaSet of that Deployment with all pods ready and said to be, of which `keep` are wanted. The pods differ
+/// in all that they are ranked by.
+fn pods_of_replica_set(pods: i32, keep: i32) -> replica_set::Snapshot {
+    let newest = REPLICA_SETS - 1;
+    let sized = |i: i32| {
+        let mut set = replica_set(i, 0, pods);
+        set.spec.selector = Some(LabelSelector {
+            match_labels: Some(set.meta.labels.clone()),
+            ..LabelSelector::default()
+        });
+        Arc::new(set)
+    };
+    let mut set = sized(newest);
+    let new = Arc::make_mut(&mut set);
+    new.spec.replicas = keep;
+    new.status = ReplicaSetStatus {
+        replicas: pods,
+        fully_labeled_replicas: pods,
+        ready_replicas: pods,
+        available_replicas: pods,
+        terminating_replicas: Some(0),
+        observed_generation: 1,
+        ..ReplicaSetStatus::default()
+    };
+    replica_set::Snapshot {
+        now: now(),
+        siblings: (0..newest).map(sized).collect(),
+        pods: (0..pods)
+            .map(|i| Arc::new(ready_pod(i, &set.meta.labels)))
+            .collect(),
+        replica_set: set,
+        expectations_met: true,
+        ..replica_set::Snapshot::default()
+    }
+}
+
+fn ready_pod(i: i32, labels: &BTreeMap<String, String>) -> Pod {
+    let mut pod = pod(i, REPLICA_SETS - 1);
+    pod.meta.labels.clone_from(labels);
+    pod.node_name = format!("node-{}", i % 97);
+    pod.restarts = i % 3;
+    pod.meta.creation_timestamp = Some(Time(now() - SignedDuration::from_mins((i % 1_009).into())));
+    pod.ready = Some(ReadyCondition {
+        status: ConditionStatus::True,
+        last_transition_time: Some(now() - SignedDuration::from_secs((i % 5_003).into())),
+    });
+    pod
+}
+
+fn replica_sets(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("replicaset");
+    for pods in [1_000, 10_000] {
+        for (name, keep) in [
+            ("settled", pods),
+            ("create", pods + 100),
+            ("delete", pods - 100),
+        ] {
+            let snapshot = pods_of_replica_set(pods, keep);
+            group.bench_function(BenchmarkId::new(name, pods), |bencher| {
+                bencher.iter(|| replica_set::reconcile(black_box(&snapshot), &[]));
+            });
+        }
+        let snapshot = pods_of_replica_set(pods, pods);
+        for (name, count) in [("rank-500", 500), ("rank-all", snapshot.pods.len())] {
+            group.bench_function(BenchmarkId::new(name, pods), |bencher| {
+                let pods = || snapshot.pods.iter().map(AsRef::as_ref);
+                bencher.iter(|| ranking::victims(black_box(pods()), pods(), count, now()));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, deployments, replica_sets);
 criterion_main!(benches);
