@@ -55,12 +55,13 @@ fn sync(snapshot: &Snapshot, recorder: &mut Recorder<'_>) -> Result<Requeue, Syn
         selector: &selector,
         live: &snapshot.live_owner,
     };
+    let candidates = Candidates::of(snapshot);
     let active: Vec<&Pod> = claimer
-        .claim(candidates(snapshot), recorder)?
+        .claim(candidates.active(), recorder)?
         .into_iter()
         .map(Arc::as_ref)
         .collect();
-    let terminating = terminating(snapshot, &selector);
+    let terminating = candidates.count_terminating(&selector);
 
     let managed = if snapshot.expectations_met && !replica_set.meta.is_deleting() {
         manage_replicas(snapshot, &active, claimer.owner_reference(), recorder)
@@ -89,9 +90,9 @@ fn waiting(
 ) -> impl Iterator<Item = WaitingOn> {
     let replicas = snapshot.replica_set.spec.replicas;
     let is_deleting = snapshot.replica_set.meta.is_deleting();
-    let unready = replicas - status.ready_replicas;
-    let surplus = (status.replicas - replicas).max(0);
-    let going = status.terminating_replicas.unwrap_or(0) + surplus;
+    let unready = replicas.saturating_sub(status.ready_replicas);
+    let surplus = status.replicas.saturating_sub(replicas).max(0);
+    let going = surplus.saturating_add(status.terminating_replicas.unwrap_or(0));
     [
         failure.map(|error| WaitingOn::ReplicaFailure {
             message: error.to_string(),
@@ -109,23 +110,39 @@ fn waiting(
     .flatten()
 }
 
-/// The active pods it owns, then the active orphans.
-fn candidates(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<Pod>> {
-    let active = || snapshot.pods.iter().filter(|pod| pod.is_active());
-    let owned = active().filter(|pod| is_owned(snapshot, pod));
-    owned.chain(active().filter(|pod| pod.meta.controller().is_none()))
+/// The pods that a ReplicaSet looks at, in the order of the snapshot. Finished ones are none of its business.
+#[derive(Default)]
+struct Candidates<'a> {
+    owned: Vec<&'a Arc<Pod>>,
+    orphans: Vec<&'a Arc<Pod>>,
+    /// Owned and shutting down. These are neither adopted nor released.
+    terminating: Vec<&'a Arc<Pod>>,
 }
 
-/// How many of its pods are shutting down. These are neither adopted nor released.
-fn terminating(snapshot: &Snapshot, selector: &Selector) -> usize {
-    let pods = snapshot.pods.iter().filter(|pod| pod.is_terminating());
-    pods.filter(|pod| is_owned(snapshot, pod) && selector.matches(&pod.meta.labels))
-        .count()
-}
+impl<'a> Candidates<'a> {
+    fn of(snapshot: &'a Snapshot) -> Self {
+        let uid = &snapshot.replica_set.meta.uid;
+        let mut candidates = Self::default();
+        for pod in snapshot.pods.iter().filter(|pod| !pod.is_finished()) {
+            match (pod.meta.controller(), pod.meta.is_deleting()) {
+                (Some(owner), false) if owner.uid == *uid => candidates.owned.push(pod),
+                (Some(owner), true) if owner.uid == *uid => candidates.terminating.push(pod),
+                (None, false) => candidates.orphans.push(pod),
+                _ => {}
+            }
+        }
+        candidates
+    }
 
-fn is_owned(snapshot: &Snapshot, pod: &Pod) -> bool {
-    let owner = pod.meta.controller();
-    owner.is_some_and(|owner| owner.uid == snapshot.replica_set.meta.uid)
+    fn active(&self) -> impl Iterator<Item = &'a Arc<Pod>> {
+        self.owned.iter().chain(&self.orphans).copied()
+    }
+
+    fn count_terminating(&self, selector: &Selector) -> usize {
+        let pods = self.terminating.iter();
+        pods.filter(|pod| selector.matches(&pod.meta.labels))
+            .count()
+    }
 }
 
 /// A number of pods as the API writes it.
