@@ -1,6 +1,6 @@
 //! What a simulated container does: the words in which its author asks for it.
 //!
-//! The same words stand in a pod's annotations (under [`PREFIX`]) and in a behaviours file ([`super::rules`]);
+//! The same words stand in a pod's annotations (under [`PREFIX`]) and in a behaviours file (`rules`);
 //! `docs/behaviours.md` explains them to users.
 
 use std::fmt;

@@ -1,5 +1,5 @@
 //! Reading JSON as an object of a type: what has a wrong type is refused, what the type does not know is noted, both in
-//! the words of the API server's decoder. [`super::body`] reads requests with it, and what patches make of objects.
+//! the words of the API server's decoder. `body` reads requests with it, and what patches make of objects.
 
 mod check;
 mod notes;

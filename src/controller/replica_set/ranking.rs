@@ -3,7 +3,7 @@
 //! Upstream compares pods in pairs, and its comparison is not a consistent order for every set: ready pods of one
 //! age class are ordered by UID, but two with the very same ready time by restarts and age. With three pods that can
 //! go round in a circle, and a sort that relies on its comparison may panic on such input. So nothing here is sorted
-//! by that comparison. The rules that are consistent make up a [`Class`], and classes are put in order first. Inside
+//! by that comparison. The rules that are consistent make up a `Class`, and classes are put in order first. Inside
 //! a class, pods with the same ready time form a chain, ordered by restarts and age, and the chains are merged by the
 //! UIDs of their heads. Where upstream's comparison is consistent, this is its order: the first of all pods is the
 //! head of some chain, and the heads differ in ready time, so that upstream compares them by UID as well. Where it
