@@ -17,7 +17,7 @@ use crate::engine::run::Engine;
 use crate::engine::submit::{SubmitOptions, submit};
 use crate::error::Failure;
 use crate::manifest::Object;
-use crate::sandbox::{NodeOptions, Nodes};
+use crate::sandbox::{NodeOptions, Nodes, QuotaController};
 use crate::sandbox::{Sandbox, SandboxOptions, kinds};
 
 /// How long ago a cluster that is loaded from files began.
@@ -28,6 +28,7 @@ pub(super) struct Embedded {
     sandbox: Sandbox,
     clock: Clock,
     _nodes: Nodes,
+    _quotas: QuotaController,
 }
 
 impl Embedded {
@@ -53,10 +54,14 @@ impl Embedded {
         let nodes = sandbox
             .start_nodes(nodes)
             .map_err(|error| refused("its nodes", &error.message))?;
+        let quotas = sandbox
+            .start_quota_controller()
+            .map_err(|error| refused("its quotas", &error.message))?;
         Ok(Self {
             sandbox,
             clock,
             _nodes: nodes,
+            _quotas: quotas,
         })
     }
 
@@ -182,6 +187,9 @@ fn bring_to_rest(
                 let _nodes = sandbox
                     .start_nodes(node_options())
                     .map_err(|error| refused("its nodes", &error.message))?;
+                let _quotas = sandbox
+                    .start_quota_controller()
+                    .map_err(|error| refused("its quotas", &error.message))?;
                 give(
                     sandbox,
                     &manifests.others,

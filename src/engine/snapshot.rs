@@ -6,7 +6,6 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::controller::action::{Kind, Outcome};
 use crate::controller::api::ReplicaSet;
-use crate::controller::invariants::{check_deployment, check_replica_set};
 use crate::controller::plan::{LiveOwner, Plan};
 use crate::controller::{deployment, replica_set};
 
@@ -34,22 +33,10 @@ impl Snapshot {
 
     /// Plans the pass, given the answers so far.
     pub fn plan(&self, answers: &[Outcome]) -> Plan {
-        let (plan, checked) = match self {
-            Self::Deployment(snapshot) => {
-                let plan = deployment::reconcile(snapshot, answers);
-                let checked =
-                    cfg!(debug_assertions).then(|| check_deployment(snapshot, &plan, answers));
-                (plan, checked)
-            }
-            Self::ReplicaSet(snapshot) => {
-                let plan = replica_set::reconcile(snapshot, answers);
-                let checked =
-                    cfg!(debug_assertions).then(|| check_replica_set(snapshot, &plan, answers));
-                (plan, checked)
-            }
-        };
-        debug_assert!(!matches!(checked, Some(Err(_))), "{checked:?}");
-        plan
+        match self {
+            Self::Deployment(snapshot) => deployment::reconcile(snapshot, answers),
+            Self::ReplicaSet(snapshot) => replica_set::reconcile(snapshot, answers),
+        }
     }
 
     /// UID of the object that the pass is about.

@@ -33,7 +33,7 @@ pub use container_spec::Resources;
 pub use event::{EventWrite, PodEvent, Source};
 pub use node::{LOST, NodeView};
 pub use node_shape::{NodeShape, set_reachable};
-pub use pod::PodView;
+pub use pod::{PodView, peak};
 pub use rules::{Rules, RulesError};
 pub use run::{Place, PodRun};
 pub use status::{

@@ -255,26 +255,42 @@ impl PodSpec {
         self.init_containers.iter().chain(&self.containers)
     }
 
-    /// What a node must have free: what runs at once in the worst moment of its start, sidecars included.
+    /// What a node must have free.
     pub fn requests(&self) -> Resources {
-        let mut sidecars = Resources::new();
-        let mut peak = Resources::new();
-        for container in &self.init_containers {
-            let requests = &container.resources.requests;
-            if container.is_sidecar() {
-                add(&mut sidecars, requests);
-                raise(&mut peak, &sidecars);
-            } else {
-                let mut moment = sidecars.clone();
-                add(&mut moment, requests);
-                raise(&mut peak, &moment);
-            }
-        }
-        let mut running = sidecars;
-        for container in &self.containers {
-            add(&mut running, &container.resources.requests);
-        }
-        raise(&mut peak, &running);
-        peak
+        let init_containers = self
+            .init_containers
+            .iter()
+            .map(|container| (&container.resources.requests, container.is_sidecar()));
+        let containers = self.containers.iter();
+        peak(
+            init_containers,
+            containers.map(|container| &container.resources.requests),
+        )
     }
+}
+
+/// What runs at once in the worst moment of a pod's life: of the start, where init containers run one after the other
+/// beside the sidecars (marked `true`) that are up by then, or of the time after.
+pub fn peak<'r>(
+    init_containers: impl IntoIterator<Item = (&'r Resources, bool)>,
+    containers: impl IntoIterator<Item = &'r Resources>,
+) -> Resources {
+    let mut sidecars = Resources::new();
+    let mut peak = Resources::new();
+    for (amounts, is_sidecar) in init_containers {
+        if is_sidecar {
+            add(&mut sidecars, amounts);
+            raise(&mut peak, &sidecars);
+        } else {
+            let mut moment = sidecars.clone();
+            add(&mut moment, amounts);
+            raise(&mut peak, &moment);
+        }
+    }
+    let mut running = sidecars;
+    for amounts in containers {
+        add(&mut running, amounts);
+    }
+    raise(&mut peak, &running);
+    peak
 }

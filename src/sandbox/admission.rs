@@ -1,10 +1,17 @@
-//! What stands between a request and validation: namespaces that do not take objects, and what plugins add.
+//! Admission: namespaces that do not take objects, what plugins add to an object before it is validated, and what they
+//! have against it when it is valid.
+
+mod pod;
+mod quotas;
+mod review;
 
 use std::ops::Bound;
 
 use serde_json::{Value, json};
 
-use super::defaults;
+pub(crate) use self::quotas::recount as recount_quotas;
+pub(crate) use self::review::review;
+use super::json::text;
 use super::kinds::{self, Kind};
 use super::route::Target;
 use super::status::ApiError;
@@ -57,25 +64,11 @@ pub(crate) fn check_delete(target: &Target) -> Result<(), ApiError> {
 /// What the mutating plugins add to a new object.
 pub(crate) fn admit(store: &Store, kind: &Kind, object: &mut Value) -> Result<(), ApiError> {
     match kind.kind {
-        "Pod" => {
-            defaults::pod_admission(object);
-            set_priority(store, kind, object)?;
-            refuse_runtime_class(kind, object)?;
-        }
+        "Pod" => return pod::admit(store, kind, object),
         "Node" => taint_as_not_ready(object),
         _ => {}
     }
     Ok(())
-}
-
-/// There are no runtime classes here.
-fn refuse_runtime_class(kind: &Kind, pod: &Value) -> Result<(), ApiError> {
-    let Some(class) = pod["spec"]["runtimeClassName"].as_str() else {
-        return Ok(());
-    };
-    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
-    let why = format!("pod rejected: RuntimeClass {class:?} not found");
-    Err(ApiError::forbidden(kind, name, &why))
 }
 
 /// A new node takes no pods until something has seen that it is ready.
@@ -89,43 +82,39 @@ fn taint_as_not_ready(node: &mut Value) {
     }
 }
 
-/// The number behind a pod's priority class.
-fn set_priority(store: &Store, kind: &Kind, pod: &mut Value) -> Result<(), ApiError> {
-    let classes = kinds::by_plural("priorityclasses").expect("the table has priority classes");
-    let stored = |name: &str| {
-        let class = store.get(classes.collection, &ObjectKey::new("", name))?;
-        Some(class.value(classes))
-    };
-    let name = pod["spec"]["priorityClassName"]
-        .as_str()
-        .unwrap_or_default();
-    let class = match name {
-        "" => default_class(store, classes),
-        "system-cluster-critical" => json!({"value": 2_000_000_000}),
-        "system-node-critical" => json!({"value": 2_000_001_000}),
-        name => stored(name).ok_or_else(|| {
-            let pod_name = pod["metadata"]["name"].as_str().unwrap_or_default();
-            let why = format!("no PriorityClass with name {name} was found");
-            ApiError::forbidden(kind, pod_name, &why)
-        })?,
-    };
-    if let (true, Some(default)) = (name.is_empty(), class["metadata"]["name"].as_str()) {
-        pod["spec"]["priorityClassName"] = default.into();
+/// What they add to an object that changes.
+pub(crate) fn admit_update(kind: &Kind, new: &mut Value, old: &Value) {
+    if kind.kind == "Pod" {
+        pod::admit_update(new, old);
     }
-    pod["spec"]["priority"] = class["value"].as_i64().unwrap_or_default().into();
-    if pod["spec"]["preemptionPolicy"].is_null() {
-        let policy = class["preemptionPolicy"].as_str();
-        pod["spec"]["preemptionPolicy"] = policy.unwrap_or("PreemptLowerPriority").into();
-    }
-    Ok(())
 }
 
-/// The class of pods that name none: the lowest global default, or none.
-fn default_class(store: &Store, classes: &Kind) -> Value {
+/// How a plugin names a new object: before it has its name, by the one it is to be generated from.
+fn subject(object: &Value) -> &str {
+    ["name", "generateName"]
+        .iter()
+        .map(|field| text(&object["metadata"][*field]))
+        .find(|name| !name.is_empty())
+        .unwrap_or("Unknown")
+}
+
+/// The objects of a kind in a namespace; empty for kinds without namespaces.
+fn all(store: &Store, plural: &str, namespace: &str) -> Vec<Value> {
+    let kind = known(plural);
+    let namespace = kind.namespaced.then_some(namespace);
     store
-        .list(classes.collection, None, Bound::Unbounded)
-        .map(|class| class.value(classes))
-        .filter(|class| class["globalDefault"] == true)
-        .min_by_key(|class| class["value"].as_i64())
-        .unwrap_or_default()
+        .list(kind.collection, namespace, Bound::Unbounded)
+        .map(|object| object.value(kind))
+        .collect()
+}
+
+/// A cluster-scoped object by its name.
+fn one(store: &Store, plural: &str, name: &str) -> Option<Value> {
+    let kind = known(plural);
+    let object = store.get(kind.collection, &ObjectKey::new("", name))?;
+    Some(object.value(kind))
+}
+
+fn known(plural: &str) -> &'static Kind {
+    kinds::by_plural(plural).expect("the table has every kind that plugins look up")
 }

@@ -148,13 +148,7 @@ impl Sandbox {
     }
 
     fn write<'a>(&self, target: &'a Target) -> Write<'a> {
-        Write {
-            target,
-            options: WriteOptions::default(),
-            manager: self.manager.to_owned(),
-            manages_itself: false,
-            warnings: Vec::new(),
-        }
+        Write::new(target, WriteOptions::default(), self.manager.to_owned())
     }
 }
 

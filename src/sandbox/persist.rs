@@ -4,6 +4,7 @@
 //! all the way and leaves out the last step.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
@@ -35,10 +36,24 @@ pub(crate) struct Write<'a> {
     /// Whether the objects that come already carry the `managedFields` they are to have.
     pub(crate) manages_itself: bool,
     /// What the answer warns of.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: RefCell<Vec<String>>,
 }
 
-impl Write<'_> {
+impl<'a> Write<'a> {
+    pub(crate) fn new(target: &'a Target, options: WriteOptions, manager: String) -> Self {
+        Self {
+            target,
+            options,
+            manager,
+            manages_itself: false,
+            warnings: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn warn(&self, warnings: impl IntoIterator<Item = String>) {
+        self.warnings.borrow_mut().extend(warnings);
+    }
+
     pub(crate) fn subresource(&self) -> &str {
         self.target.subresource.as_deref().unwrap_or_default()
     }
@@ -81,6 +96,8 @@ pub(crate) fn create(
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         return Err(ApiError::invalid(kind, name, &errors));
     }
+    write.warn(validation::warnings_on_create(kind.kind, &object));
+    admission::review(state, write, kind, None, &object)?;
     claim_name(state, kind, &mut object, is_named)?;
     strategy::complete(kind, &mut object);
     schema::round_trip(kind.ty(), &mut object);
@@ -132,6 +149,7 @@ pub(crate) fn change(
     metadata::check_resource_version(kind, &stored, &new)?;
     settle(write.target.kind, &mut new);
     write.record_managers(state, Some(&old), &mut new);
+    admission::admit_update(kind, &mut new, &old);
     metadata::prepare_for_update(&mut new, &old);
     strategy::prepare_for_update(kind, write.subresource(), &mut new, &old);
     allocation::keep(kind, &mut new, &old);
@@ -144,6 +162,10 @@ pub(crate) fn change(
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind, stored.name(), &errors));
     }
+    if write.subresource().is_empty() {
+        write.warn(validation::warnings_on_update(kind.kind, &new, &old));
+    }
+    admission::review(state, write, kind, Some(&old), &new)?;
     strategy::complete(kind, &mut new);
     schema::round_trip(kind.ty(), &mut new);
     Ok(store_changed(state, write, &stored, &old, new))

@@ -28,11 +28,11 @@ pub(crate) fn create(
     target: &Target,
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
-    let mut write = begin(request, target, "CreateOptions")?;
+    let write = begin(request, target, "CreateOptions")?;
     if target.subresource.is_some() || target.kind.serves == Serves::CreateOnly {
         return subresource::create(state, request, &write);
     }
-    let object = sent(request, target.kind, &mut write)?;
+    let object = sent(request, target.kind, &write)?;
     let created = persist::create(state, &write, object);
     let reply =
         created.and_then(|created| answer(StatusCode::CREATED, target.kind, &created, encoder));
@@ -50,7 +50,7 @@ pub(crate) fn update(
     let reply = if write.subresource() == "scale" {
         update_scale(state, request, &mut write, encoder)
     } else {
-        update_object(state, request, &mut write, encoder)
+        update_object(state, request, &write, encoder)
     };
     Ok(with_warnings(write, reply))
 }
@@ -70,7 +70,7 @@ fn update_scale(
 fn update_object(
     state: &mut State,
     request: &ApiRequest,
-    write: &mut Write<'_>,
+    write: &Write<'_>,
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
     let target = write.target;
@@ -89,16 +89,16 @@ fn update_object(
 }
 
 /// The object in the request's body; what it has beyond its type is warned of.
-fn sent(request: &ApiRequest, kind: &Kind, write: &mut Write<'_>) -> Result<Value, ApiError> {
+fn sent(request: &ApiRequest, kind: &Kind, write: &Write<'_>) -> Result<Value, ApiError> {
     let decoded = body::object(request, kind, write.options.field_validation)?;
-    write.warnings.extend(decoded.warnings);
+    write.warn(decoded.warnings);
     Ok(decoded.object)
 }
 
 /// The answer to a write, be it a refusal, with what there is to warn of.
 fn with_warnings(write: Write<'_>, reply: Result<Reply, ApiError>) -> Reply {
     let mut reply = reply.unwrap_or_else(Reply::from);
-    reply.warnings.extend(write.warnings);
+    reply.warnings.extend(write.warnings.into_inner());
     reply
 }
 
@@ -153,7 +153,8 @@ pub(crate) fn patch(
         let changed = persist::change(state, &write, |old| patched(target.kind, old));
         (target.kind, changed)
     };
-    write.warnings.extend(warnings);
+    // Reading the result came before validating it.
+    write.warnings.borrow_mut().splice(..0, warnings);
     let reply = changed.and_then(|changed| answer(StatusCode::OK, kind, &changed, encoder));
     Ok(with_warnings(write, reply))
 }
@@ -182,20 +183,22 @@ fn apply(
     let applied = |kind: &Kind, live: Option<&Value>| {
         apply::apply(kind.ty(), live, &config, &writer, force).map_err(inapplicable)
     };
-    if write.subresource() == "scale" {
-        let scale = &kinds::SCALE;
-        let scaled = scale::change(state, &mut write, |old| applied(scale, Some(old)))?;
-        return answer(StatusCode::OK, scale, &scaled, encoder);
-    }
-    let kind = target.kind;
-    if target.subresource.is_none() && read::find(&state.store, target).is_err() {
-        let object = applied(kind, None)?;
-        metadata::check_name(target, &object)?;
-        let created = persist::create(state, &write, object)?;
-        return answer(StatusCode::CREATED, kind, &created, encoder);
-    }
-    let changed = persist::change(state, &write, |old| applied(kind, Some(old)))?;
-    answer(StatusCode::OK, kind, &changed, encoder)
+    let mut kind = target.kind;
+    let mut code = StatusCode::OK;
+    let written = if write.subresource() == "scale" {
+        kind = &kinds::SCALE;
+        scale::change(state, &mut write, |old| applied(kind, Some(old)))
+    } else if target.subresource.is_none() && read::find(&state.store, target).is_err() {
+        code = StatusCode::CREATED;
+        applied(kind, None).and_then(|object| {
+            metadata::check_name(target, &object)?;
+            persist::create(state, &write, object)
+        })
+    } else {
+        persist::change(state, &write, |old| applied(kind, Some(old)))
+    };
+    let reply = written.and_then(|written| answer(code, kind, &written, encoder));
+    Ok(with_warnings(write, reply))
 }
 
 fn begin<'a>(
@@ -208,13 +211,7 @@ fn begin<'a>(
         .field_manager
         .clone()
         .unwrap_or_else(|| request.default_manager());
-    Ok(Write {
-        target,
-        options,
-        manager,
-        manages_itself: false,
-        warnings: Vec::new(),
-    })
+    Ok(Write::new(target, options, manager))
 }
 
 fn answer(

@@ -24,6 +24,9 @@ pub(super) fn pod(pod: &mut Object) {
         objects_mut(spec, list).for_each(requests_from_limits);
     }
     default_nil(spec, "enableServiceLinks", true);
+    if spec["terminationGracePeriodSeconds"].as_i64() < Some(0) {
+        spec.insert("terminationGracePeriodSeconds".to_owned(), 1.into());
+    }
     if spec.get("hostNetwork").is_some_and(flag) {
         for list in ["initContainers", "containers"] {
             objects_mut(spec, list).for_each(host_ports);

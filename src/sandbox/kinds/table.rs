@@ -332,5 +332,6 @@ pub static KINDS: &[Kind] = &[
         .short(&["pc"])
         .cluster_scoped(),
     kind("coordination.k8s.io/v1", "Lease", "leases").put_creates(),
+    kind("node.k8s.io/v1", "RuntimeClass", "runtimeclasses").cluster_scoped(),
     kind("discovery.k8s.io/v1", "EndpointSlice", "endpointslices").spec_generation(),
 ];

@@ -1,6 +1,6 @@
 //! Validation: what the API server refuses, in Kubernetes' words and order.
 //!
-//! The functions look at decoded and defaulted objects and return what is wrong with them; nothing is changed. The
+//! The functions look at decoded and defaulted objects and return what is wrong or odd about them; nothing is changed. The
 //! API's verbs call them after admission. Each file holds the rules of one part of the API; a path to a field is
 //! only written out once something is wrong there.
 
@@ -25,11 +25,13 @@ mod security;
 mod selector;
 mod service;
 mod volume;
+mod warnings;
 mod workload;
 
 use serde_json::Value;
 
 use self::errors::Errors;
+pub use self::warnings::{warnings_on_create, warnings_on_update};
 use super::field_error::FieldError;
 
 /// What is wrong with a new object of a kind; nothing where it may be stored.
