@@ -34,6 +34,21 @@ pub(super) fn service(object: &mut Object) {
     }
     if spec["type"] == "LoadBalancer" {
         default_nil(spec, "allocateLoadBalancerNodePorts", true);
+        ingress_mode(object);
+    }
+}
+
+/// Traffic to an IP of a load balancer is taken to have that IP, unless its entry says otherwise.
+fn ingress_mode(service: &mut Object) {
+    let balancer =
+        object_mut(service, "status").and_then(|status| object_mut(status, "loadBalancer"));
+    for entry in balancer
+        .into_iter()
+        .flat_map(|balancer| objects_mut(balancer, "ingress"))
+    {
+        if entry.get("ip").is_some_and(|ip| !is_zero(ip)) {
+            default_nil(entry, "ipMode", "VIP");
+        }
     }
 }
 
