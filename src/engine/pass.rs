@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::future::join_all;
 
 use crate::clock::Clock;
-use crate::controller::action::{Action, Applied, Kind, Outcome, Refusal, RefusalReason, Step};
-use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
+use crate::controller::action::{
+    Action, AnnotationChanges, Applied, Kind, Outcome, Refusal, RefusalReason, Step,
+};
+use crate::controller::api::{Deployment, ReplicaSet};
 use crate::controller::plan::{End, Plan, Requeue};
 use crate::controller::why::WaitingOn;
 
@@ -96,28 +98,12 @@ impl Context {
         });
     }
 
-    /// The object that an item's events belong to: a ReplicaSet's Deployment, or the item itself.
-    pub fn subject(&self, item: &Item) -> Item {
-        let store = self.store();
-        let owner = match item.kind {
-            Kind::ReplicaSet => store
-                .replica_sets
-                .get(&item.key)
-                .and_then(|set| set.meta.controller()),
-            Kind::Deployment | Kind::Pod => None,
-        };
-        owner.map_or_else(
-            || item.clone(),
-            |owner| Item::deployment(ObjectKey::new(&item.key.namespace, &owner.name)),
-        )
-    }
-
-    /// Runs one pass. The effects of its writes are in the store when it returns.
-    pub async fn run(&self, item: &Item) -> (PassEnd, Touched) {
+    /// Runs one pass; `subject` is the selected object that the item belongs to. The effects of its writes are in the
+    /// store when it returns.
+    pub async fn run(&self, item: &Item, subject: Item) -> (PassEnd, Touched) {
         let Some(snapshot) = Snapshot::of(&self.store(), item, self.clock.now()) else {
             return (PassEnd::Gone, Vec::new());
         };
-        let subject = self.subject(item);
         let mut pass = Pass {
             context: self,
             subject,
@@ -239,10 +225,7 @@ impl Pass<'_> {
             ..
         } = &mut action
         {
-            if self
-                .covering_write(target.uid.as_str(), self.answers.len() + at)
-                .is_some()
-            {
+            if self.is_covered(&target.uid, self.answers.len() + at) {
                 return None;
             }
             for earlier in self.covered_by(self.answers.len() + at) {
@@ -261,26 +244,17 @@ impl Pass<'_> {
         Some(action)
     }
 
-    /// The status write that follows step `at` with nothing but events between them.
-    fn covering_write(&self, uid: &str, at: usize) -> Option<usize> {
-        let (next, step) = self
-            .plan
-            .steps
-            .iter()
-            .enumerate()
-            .skip(at + 1)
-            .find(|(_, step)| !step.action.is_event())?;
-        match &step.action {
-            Action::UpdateDeploymentStatus { target, .. } if target.uid == uid => Some(next),
-            _ => None,
-        }
+    /// Whether another status write of the same object follows step `at` with nothing but events between them.
+    fn is_covered(&self, uid: &str, at: usize) -> bool {
+        let mut later = self.plan.steps.iter().skip(at + 1);
+        let next = later.find(|step| !step.action.is_event());
+        next.is_some_and(|step| {
+            matches!(&step.action, Action::UpdateDeploymentStatus { target, .. } if target.uid == uid)
+        })
     }
 
     /// Annotations of the status writes right before step `at` that were left to it.
-    fn covered_by(
-        &self,
-        at: usize,
-    ) -> impl Iterator<Item = &crate::controller::action::AnnotationChanges> {
+    fn covered_by(&self, at: usize) -> impl Iterator<Item = &AnnotationChanges> {
         self.plan.steps[..at]
             .iter()
             .rev()
@@ -298,9 +272,12 @@ impl Pass<'_> {
             self.versions
                 .insert(applied.uid.clone(), applied.resource_version.clone());
         }
-        if let Some(effect) = self.context.absorb(&answer.effect) {
-            self.touched.push(effect);
-        }
+        self.absorb(&answer.effect);
+    }
+
+    /// Puts an effect into the store, and remembers it when it was news.
+    fn absorb(&mut self, effect: &Effect) {
+        self.touched.extend(self.context.absorb(effect));
     }
 
     /// What a refusal means for the pass: `None` when the core decides about it.
@@ -349,10 +326,8 @@ impl Pass<'_> {
             }
             (_, None) => Vec::new(),
         };
-        for effect in effects {
-            if let Some(effect) = self.context.absorb(&effect) {
-                self.touched.push(effect);
-            }
+        for effect in &effects {
+            self.absorb(effect);
         }
     }
 

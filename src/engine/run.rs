@@ -100,8 +100,9 @@ impl Engine {
                     break;
                 };
                 let context = Arc::clone(&self.context);
+                let subject = self.subject(&item);
                 passes.push(async move {
-                    let (end, touched) = context.run(&item).await;
+                    let (end, touched) = context.run(&item, subject).await;
                     (item, end, touched)
                 });
             }
@@ -233,13 +234,18 @@ impl Engine {
         }
     }
 
+    /// The selected object that an item belongs to.
+    fn subject(&self, item: &Item) -> Item {
+        self.subjects.get(item).unwrap_or(item).clone()
+    }
+
     /// Whether a stage has stopped an object: nothing more is written for it.
     fn is_held(&self, subject: &Item) -> bool {
         matches!(self.tracks.ended(subject), Some(End::StageReached { .. }))
     }
 
     fn passed(&mut self, item: &Item, end: PassEnd, touched: &Touched) {
-        let subject = self.subjects.get(item).unwrap_or(item).clone();
+        let subject = self.subject(item);
         self.queue.done(item);
         match end {
             PassEnd::Gone => self.gone(item, &subject),
