@@ -5,6 +5,7 @@
 
 use clap::Args;
 
+use crate::controller::action::Kind;
 use crate::error::Failure;
 
 /// The arguments that select objects.
@@ -70,64 +71,28 @@ pub struct Target {
     pub name: String,
 }
 
-/// The kinds that commands work on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// `apps/v1` Deployment.
-    Deployment,
-    /// `apps/v1` ReplicaSet.
-    ReplicaSet,
-}
-
-impl From<Kind> for crate::controller::action::Kind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Deployment => Self::Deployment,
-            Kind::ReplicaSet => Self::ReplicaSet,
-        }
-    }
-}
-
-impl Kind {
-    /// As in `kind:`.
-    pub fn kind(self) -> &'static str {
-        match self {
-            Self::Deployment => "Deployment",
-            Self::ReplicaSet => "ReplicaSet",
-        }
-    }
-
-    /// As kubectl prints it before a slash and a name.
-    pub fn singular(self) -> &'static str {
-        match self {
-            Self::Deployment => "deployment.apps",
-            Self::ReplicaSet => "replicaset.apps",
-        }
-    }
-
-    /// The kind that a type argument names: singular, plural or short, with version and group or without.
-    ///
-    /// # Errors
-    /// Another type.
-    pub fn parse(word: &str) -> Result<Self, Failure> {
-        let lower = word.to_ascii_lowercase();
-        let (resource, group) = lower.split_once('.').unwrap_or((&lower, "apps"));
-        let kind = match resource {
-            "deployment" | "deployments" | "deploy" => Some(Self::Deployment),
-            "replicaset" | "replicasets" | "rs" => Some(Self::ReplicaSet),
-            _ => None,
-        };
-        match kind.filter(|_| matches!(group, "apps" | "v1.apps")) {
-            Some(kind) => Ok(kind),
-            None if OTHER_TYPES.contains(&lower.as_str()) => Err(Failure::usage(format!(
-                "cannot work on resource type \"{word}\""
-            ))
-            .hint("Deployments and ReplicaSets are what can be named")),
-            None => Err(Failure::usage(format!(
-                "the server doesn't have a resource type \"{}\"",
-                word.split('.').next().unwrap_or(word)
-            ))),
-        }
+/// The kind that a type argument names: singular, plural or short, with version and group or without.
+///
+/// # Errors
+/// Another type.
+fn parse_kind(word: &str) -> Result<Kind, Failure> {
+    let lower = word.to_ascii_lowercase();
+    let (resource, group) = lower.split_once('.').unwrap_or((&lower, "apps"));
+    let kind = match resource {
+        "deployment" | "deployments" | "deploy" => Some(Kind::Deployment),
+        "replicaset" | "replicasets" | "rs" => Some(Kind::ReplicaSet),
+        _ => None,
+    };
+    match kind.filter(|_| matches!(group, "apps" | "v1.apps")) {
+        Some(kind) => Ok(kind),
+        None if OTHER_TYPES.contains(&lower.as_str()) => Err(Failure::usage(format!(
+            "cannot work on resource type \"{word}\""
+        ))
+        .hint("Deployments and ReplicaSets are what can be named")),
+        None => Err(Failure::usage(format!(
+            "the server doesn't have a resource type \"{}\"",
+            word.split('.').next().unwrap_or(word)
+        ))),
     }
 }
 
@@ -235,7 +200,7 @@ impl SelectionArgs {
         };
         let kinds = types
             .split(',')
-            .map(Kind::parse)
+            .map(parse_kind)
             .collect::<Result<Vec<_>, _>>()?;
         let kinds = without_repeats(kinds);
         if names.is_empty() {
@@ -262,7 +227,7 @@ fn type_and_name(arg: &str) -> Result<Target, Failure> {
     match arg.split('/').collect::<Vec<_>>()[..] {
         [type_, name] if !type_.is_empty() && !name.is_empty() && !type_.contains(',') => {
             Ok(Target {
-                kind: Kind::parse(type_)?,
+                kind: parse_kind(type_)?,
                 name: name.to_owned(),
             })
         }

@@ -246,6 +246,46 @@ pub enum Action {
     },
 }
 
+/// The actions that change an object which is there, as a pattern: one list for `target` and `target_mut`.
+macro_rules! targeted {
+    ($target:ident) => {
+        Action::ScaleReplicaSet {
+            target: $target,
+            ..
+        } | Action::UpdateReplicaSet {
+            target: $target,
+            ..
+        } | Action::DeleteReplicaSet {
+            target: $target,
+            ..
+        } | Action::AdoptReplicaSet {
+            target: $target,
+            ..
+        } | Action::ReleaseReplicaSet {
+            target: $target,
+            ..
+        } | Action::UpdateDeployment {
+            target: $target,
+            ..
+        } | Action::UpdateDeploymentStatus {
+            target: $target,
+            ..
+        } | Action::DeletePod {
+            target: $target,
+            ..
+        } | Action::AdoptPod {
+            target: $target,
+            ..
+        } | Action::ReleasePod {
+            target: $target,
+            ..
+        } | Action::UpdateReplicaSetStatus {
+            target: $target,
+            ..
+        }
+    };
+}
+
 impl Action {
     /// Whether this is an event rather than a write that decides something.
     pub fn is_event(&self) -> bool {
@@ -255,17 +295,7 @@ impl Action {
     /// The object it changes; `None` for creates and events.
     pub fn target(&self) -> Option<&Target> {
         match self {
-            Self::ScaleReplicaSet { target, .. }
-            | Self::UpdateReplicaSet { target, .. }
-            | Self::DeleteReplicaSet { target }
-            | Self::AdoptReplicaSet { target, .. }
-            | Self::ReleaseReplicaSet { target, .. }
-            | Self::UpdateDeployment { target, .. }
-            | Self::UpdateDeploymentStatus { target, .. }
-            | Self::DeletePod { target }
-            | Self::AdoptPod { target, .. }
-            | Self::ReleasePod { target, .. }
-            | Self::UpdateReplicaSetStatus { target, .. } => Some(target),
+            targeted!(target) => Some(target),
             Self::CreateReplicaSet(_) | Self::CreatePod { .. } | Self::RecordEvent { .. } => None,
         }
     }
@@ -273,17 +303,7 @@ impl Action {
     /// The same, to bring its precondition up to date.
     pub fn target_mut(&mut self) -> Option<&mut Target> {
         match self {
-            Self::ScaleReplicaSet { target, .. }
-            | Self::UpdateReplicaSet { target, .. }
-            | Self::DeleteReplicaSet { target }
-            | Self::AdoptReplicaSet { target, .. }
-            | Self::ReleaseReplicaSet { target, .. }
-            | Self::UpdateDeployment { target, .. }
-            | Self::UpdateDeploymentStatus { target, .. }
-            | Self::DeletePod { target }
-            | Self::AdoptPod { target, .. }
-            | Self::ReleasePod { target, .. }
-            | Self::UpdateReplicaSetStatus { target, .. } => Some(target),
+            targeted!(target) => Some(target),
             Self::CreateReplicaSet(_) | Self::CreatePod { .. } | Self::RecordEvent { .. } => None,
         }
     }

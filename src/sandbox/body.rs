@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::decode::{Decoded, FieldValidation, Reading};
+use super::json::type_name;
 use super::kinds::{self, Kind};
 use super::request::ApiRequest;
 use super::status::ApiError;
@@ -189,18 +190,6 @@ fn conversion_problem(value: &Value, kind: &Kind) -> Option<String> {
         "no kind {name:?} is registered for version {api_version:?} in scheme \
          \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
     ))
-}
-
-/// The name that Go's decoder has for a JSON type.
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// A syntax error in the words of Go's decoder.

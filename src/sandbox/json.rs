@@ -21,6 +21,18 @@ pub(crate) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// What Go's JSON decoder calls the type of a value.
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// The fields of an object; none where there is none.
 pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> + Clone {
     let fields = value.as_object().into_iter().flatten();

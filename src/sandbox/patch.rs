@@ -12,6 +12,7 @@ mod tests;
 use serde_json::{Map, Value, json};
 
 use super::decode::Decoded;
+use super::json::type_name;
 use crate::schema::Type;
 
 /// The most operations that a JSON patch may have.
@@ -99,7 +100,7 @@ fn syntax(error: &serde_json::Error, body: &[u8]) -> String {
 }
 
 fn wrong_type(prefix: &str, value: &Value, go_type: &str) -> PatchError {
-    let found = go_format::json_type(value);
+    let found = type_name(value);
     PatchError::Malformed(format!(
         "{prefix}json: cannot unmarshal {found} into Go value of type {go_type}"
     ))

@@ -154,7 +154,7 @@ fn scope(
     namespace: &str,
 ) -> Result<Scope, Failure> {
     let item = |target: &selection::Target| Item {
-        kind: target.kind.into(),
+        kind: target.kind,
         key: ObjectKey::new(namespace, &target.name),
     };
     let kinds = match &selection.targets {
@@ -163,7 +163,7 @@ fn scope(
             let ours = manifests.into_iter().flat_map(|manifests| &manifests.ours);
             return Ok(Scope::named(ours.map(|(item, _)| item.clone())));
         }
-        Targets::Types(kinds) => Some(kinds.iter().map(|kind| (*kind).into()).collect()),
+        Targets::Types(kinds) => Some(kinds.iter().copied().collect()),
         Targets::Unnamed => None,
     };
     if kinds.is_none() && selection.selector.is_none() && !selection.all_namespaces {

@@ -46,18 +46,6 @@ fn spaced<T>(
     Ok(())
 }
 
-/// What Go's JSON decoder calls a value.
-pub(super) fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// The Go type that a value is decoded to.
 pub(super) fn go_type(value: &Value) -> &'static str {
     match value {

@@ -11,8 +11,8 @@ use crate::sandbox::field_error::FieldError;
 use crate::sandbox::json::{entries, list, text};
 use crate::schema::quantity::Quantity;
 
-/// Resources that only a quota can name, beside those of containers.
-const QUOTA_ONLY: [&str; 17] = [
+/// Resources that only a quota can name, beside those of containers and those that are counted.
+const QUOTA_ONLY: [&str; 8] = [
     "requests.cpu",
     "requests.memory",
     "requests.ephemeral-storage",
@@ -20,15 +20,6 @@ const QUOTA_ONLY: [&str; 17] = [
     "limits.memory",
     "limits.ephemeral-storage",
     "requests.storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "services.nodeports",
-    "services.loadbalancers",
     "storage",
 ];
 const WHOLE_NUMBERS: [&str; 9] = [
@@ -63,7 +54,10 @@ fn is_of_containers(name: &str) -> bool {
 }
 
 fn is_standard(name: &str) -> bool {
-    is_of_containers(name) || QUOTA_ONLY.contains(&name) || is_quota_huge_page(name)
+    is_of_containers(name)
+        || QUOTA_ONLY.contains(&name)
+        || WHOLE_NUMBERS.contains(&name)
+        || is_quota_huge_page(name)
 }
 
 /// Whether it is Kubernetes' own: without a domain, or in one of Kubernetes.
