@@ -121,7 +121,7 @@ pub struct NewPod {
 }
 
 /// `Normal` or `Warning`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum EventType {
     /// Nothing to worry about.
     Normal,

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use kube::Client;
 use kube::core::Status;
-use kube::runtime::events::{Event, EventType as PublishedType, Recorder, Reporter};
 use serde_json::Value;
 
-use crate::controller::action::{
-    Action, Applied, EventType, Kind, Outcome, Refusal, RefusalReason, Target,
-};
+use crate::clock::Clock;
+use crate::controller::action::{Action, Applied, Kind, Outcome, Refusal, RefusalReason, Target};
 use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet, ReplicaSetStatus};
 use crate::controller::plan::LiveOwner;
 
@@ -17,7 +15,8 @@ use super::error::EngineError;
 use super::kind::SlimKind;
 use super::list::list;
 use super::options::DryRun;
-use super::request::{Requests, reference};
+use super::record::EventRecorder;
+use super::request::Requests;
 
 /// What came back for one action.
 #[derive(Debug)]
@@ -51,27 +50,17 @@ pub enum Effect {
 }
 
 /// Sends actions to one cluster.
-#[derive(Clone)]
 pub struct Sender {
     client: Client,
     requests: Requests,
-    deployment_events: Recorder,
-    replica_set_events: Recorder,
+    events: EventRecorder,
 }
 
 impl Sender {
-    /// A sender for `client`.
-    pub fn new(client: Client, dry_run: DryRun) -> Self {
-        let recorder = |controller: &str| {
-            let reporter = Reporter {
-                controller: controller.to_owned(),
-                instance: None,
-            };
-            Recorder::new(client.clone(), reporter)
-        };
+    /// A sender for `client`; `clock` is what events take their times from.
+    pub fn new(client: Client, clock: Clock, dry_run: DryRun) -> Self {
         Self {
-            deployment_events: recorder("deployment-controller"),
-            replica_set_events: recorder("replicaset-controller"),
+            events: EventRecorder::new(client.clone(), clock),
             requests: Requests { dry_run },
             client,
         }
@@ -89,7 +78,10 @@ impl Sender {
             message,
         } = action
         {
-            return self.record(regarding, *type_, reason, message).await;
+            if self.requests.dry_run == DryRun::None {
+                self.events.record(regarding, *type_, reason, message).await;
+            }
+            return Answer::applied(Applied::default(), Effect::None);
         }
         if let Action::UpdateReplicaSetStatus {
             target,
@@ -204,35 +196,6 @@ impl Sender {
                 message: error.to_string(),
             }),
         }
-    }
-
-    async fn record(
-        &self,
-        regarding: &Target,
-        type_: EventType,
-        reason: &str,
-        message: &str,
-    ) -> Answer {
-        let recorder = match regarding.kind {
-            Kind::Deployment => &self.deployment_events,
-            Kind::ReplicaSet | Kind::Pod => &self.replica_set_events,
-        };
-        let event = Event {
-            type_: match type_ {
-                EventType::Normal => PublishedType::Normal,
-                EventType::Warning => PublishedType::Warning,
-            },
-            reason: reason.to_owned(),
-            note: Some(message.chars().take(1024).collect()),
-            action: reason.to_owned(),
-            secondary: None,
-        };
-        if self.requests.dry_run == DryRun::None
-            && let Err(error) = recorder.publish(&event, &reference(regarding)).await
-        {
-            tracing::debug!(%error, reason, "event not recorded");
-        }
-        Answer::applied(Applied::default(), Effect::None)
     }
 
     fn accept(&self, action: &Action, body: &Value) -> Answer {

@@ -14,6 +14,7 @@ pub mod list;
 pub mod options;
 pub mod pass;
 pub mod queue;
+mod record;
 pub mod request;
 pub mod run;
 pub mod snapshot;

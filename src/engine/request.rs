@@ -1,7 +1,6 @@
 //! Actions as API requests. Updates are patches: they name what changes and the version it relies on, so fields that
 //! this binary does not know stay as they are.
 
-use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::Request;
 use serde_json::{Map, Value, json};
@@ -159,19 +158,6 @@ impl Requests {
                 request.patch_subresource(subresource, &target.key.name, &params, patch)
             }
         }
-    }
-}
-
-/// The reference by which an event names its object.
-pub fn reference(target: &Target) -> ObjectReference {
-    ObjectReference {
-        api_version: Some(target.kind.api_version().to_owned()),
-        kind: Some(target.kind.name().to_owned()),
-        namespace: Some(target.key.namespace.clone()),
-        name: Some(target.key.name.clone()),
-        uid: Some(target.uid.clone()),
-        resource_version: Some(target.resource_version.clone()),
-        ..ObjectReference::default()
     }
 }
 

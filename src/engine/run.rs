@@ -66,7 +66,7 @@ impl Engine {
     /// An engine on one cluster. `sink` is told everything that happens, in order.
     pub fn new(client: Client, clock: Clock, options: Options, sink: Sink) -> Self {
         let context = Context {
-            sender: Sender::new(client.clone(), options.dry_run),
+            sender: Sender::new(client.clone(), clock, options.dry_run),
             store: Mutex::new(Store::default()),
             clock,
             dry_run: options.dry_run,

@@ -1,0 +1,303 @@
+//! Records events as Kubernetes' controllers do: repeated ones are counted, similar ones combined, a flood held back.
+//!
+//! They are `v1` events with a source, as those of the controllers are, and each different message keeps its words.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use kube::Client;
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::core::Request;
+use serde_json::{Value, json};
+
+use crate::clock::Clock;
+use crate::controller::action::{EventType, Kind, Target};
+
+/// After this long without one, events count as new.
+const MEMORY: SignedDuration = SignedDuration::from_mins(10);
+/// So many messages with one reason are told apart; further ones are combined.
+const SIMILAR: usize = 9;
+/// Events of one object that are sent at once, before they are held back.
+const BURST: i64 = 25;
+/// How often one more is sent after that.
+const REFILL: SignedDuration = SignedDuration::from_mins(5);
+/// Objects whose events are remembered, before those that are quiet are forgotten.
+const OBJECTS: usize = 4096;
+/// The longest message that the API takes.
+const LONGEST: usize = 1024;
+
+/// Records events on Deployments and ReplicaSets.
+pub(super) struct EventRecorder {
+    client: Client,
+    clock: Clock,
+    log: Mutex<Log>,
+}
+
+impl EventRecorder {
+    /// A recorder that has recorded nothing yet.
+    pub(super) fn new(client: Client, clock: Clock) -> Self {
+        Self {
+            client,
+            clock,
+            log: Mutex::default(),
+        }
+    }
+
+    /// Records an event. One that the server refuses is lost, as everywhere in Kubernetes.
+    pub(super) async fn record(
+        &self,
+        regarding: &Target,
+        type_: EventType,
+        reason: &str,
+        message: &str,
+    ) {
+        let said = {
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.note(regarding, type_, reason, message, self.clock.now())
+        };
+        let Some(said) = said else { return };
+        let sent = match self.send(regarding, type_, reason, &said).await {
+            Err(kube::Error::Api(status)) if said.count > 1 && status.is_not_found() => {
+                let anew = Said { count: 1, ..said };
+                self.send(regarding, type_, reason, &anew).await
+            }
+            sent => sent,
+        };
+        if let Err(error) = sent {
+            tracing::debug!(%error, reason, "event not recorded");
+        }
+    }
+
+    async fn send(
+        &self,
+        regarding: &Target,
+        type_: EventType,
+        reason: &str,
+        said: &Said,
+    ) -> Result<(), kube::Error> {
+        let path = format!("/api/v1/namespaces/{}/events", regarding.key.namespace);
+        let request = Request::new(path);
+        let request = if said.count > 1 {
+            let news = json!({
+                "count": said.count,
+                "lastTimestamp": Time(said.last),
+                "message": said.message,
+            });
+            request.patch(&said.name, &PatchParams::default(), &Patch::Merge(news))
+        } else {
+            let body = body(regarding, type_, reason, said).to_string();
+            request.create(&PostParams::default(), body.into_bytes())
+        };
+        let request = request.map_err(kube::Error::BuildRequest)?;
+        self.client.request::<Value>(request).await.map(|_| ())
+    }
+}
+
+fn body(regarding: &Target, type_: EventType, reason: &str, said: &Said) -> Value {
+    let component = match regarding.kind {
+        Kind::Deployment => "deployment-controller",
+        Kind::ReplicaSet | Kind::Pod => "replicaset-controller",
+    };
+    json!({
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": { "name": said.name, "namespace": regarding.key.namespace },
+        "involvedObject": {
+            "kind": regarding.kind.name(),
+            "namespace": regarding.key.namespace,
+            "name": regarding.key.name,
+            "uid": regarding.uid,
+            "apiVersion": regarding.kind.api_version(),
+            "resourceVersion": regarding.resource_version,
+        },
+        "type": type_,
+        "reason": reason,
+        "message": said.message,
+        "source": { "component": component },
+        "reportingComponent": component,
+        "firstTimestamp": Time(said.first),
+        "lastTimestamp": Time(said.last),
+        "count": said.count,
+    })
+}
+
+/// What has been said of which objects, by UID.
+#[derive(Default)]
+struct Log {
+    objects: HashMap<String, ObjectLog>,
+    last_name: i128,
+}
+
+struct ObjectLog {
+    groups: HashMap<(EventType, String), Group>,
+    allowance: i64,
+    refilled: Timestamp,
+    last: Timestamp,
+}
+
+/// What has been said with one type and reason.
+#[derive(Default)]
+struct Group {
+    said: HashMap<String, Said>,
+    last: Timestamp,
+}
+
+/// One event object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Said {
+    name: String,
+    message: String,
+    count: u32,
+    first: Timestamp,
+    last: Timestamp,
+}
+
+impl Log {
+    /// Counts an event and returns what to send, unless it is held back.
+    fn note(
+        &mut self,
+        regarding: &Target,
+        type_: EventType,
+        reason: &str,
+        message: &str,
+        now: Timestamp,
+    ) -> Option<Said> {
+        if self.objects.len() >= OBJECTS {
+            self.objects
+                .retain(|_, object| now.duration_since(object.last) < MEMORY);
+        }
+        let nanos = now.as_nanosecond().max(self.last_name + 1);
+        let object = self
+            .objects
+            .entry(regarding.uid.clone())
+            .or_insert_with(|| ObjectLog {
+                groups: HashMap::new(),
+                allowance: BURST,
+                refilled: now,
+                last: now,
+            });
+        object.last = now;
+        let key = (type_, reason.to_owned());
+        let said = object.groups.entry(key).or_default().note(message, now);
+        if said.count == 1 {
+            said.name = format!("{}.{nanos:x}", regarding.key.name);
+            self.last_name = nanos;
+        }
+        let said = said.clone();
+        object.is_allowed(now).then_some(said)
+    }
+}
+
+impl ObjectLog {
+    fn is_allowed(&mut self, now: Timestamp) -> bool {
+        let earned = now.duration_since(self.refilled).as_secs() / REFILL.as_secs();
+        if earned > 0 {
+            self.allowance = (self.allowance + earned).min(BURST);
+            self.refilled = now;
+        }
+        let allowed = self.allowance > 0;
+        self.allowance -= i64::from(allowed);
+        allowed
+    }
+}
+
+impl Group {
+    fn note(&mut self, message: &str, now: Timestamp) -> &mut Said {
+        if now.duration_since(self.last) >= MEMORY {
+            *self = Self::default();
+        }
+        self.last = now;
+        let room = self.said.len() < SIMILAR;
+        let (key, text) = if !room && !self.said.contains_key(message) {
+            let text = format!("(combined from similar events): {message}");
+            (String::new(), text)
+        } else {
+            (message.to_owned(), message.to_owned())
+        };
+        let said = self.said.entry(key).or_insert_with(|| Said {
+            name: String::new(),
+            message: String::new(),
+            count: 0,
+            first: now,
+            last: now,
+        });
+        said.count += 1;
+        said.last = now;
+        said.message = text.chars().take(LONGEST).collect();
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::controller::api::ObjectKey;
+
+    fn web() -> Target {
+        Target {
+            kind: Kind::Deployment,
+            key: ObjectKey::new("default", "web"),
+            uid: "uid".to_owned(),
+            resource_version: "1".to_owned(),
+        }
+    }
+
+    fn note(log: &mut Log, message: &str, seconds: i64) -> Option<(String, u32)> {
+        let now = Timestamp::from_second(seconds).expect("a second");
+        log.note(&web(), EventType::Normal, "ScalingReplicaSet", message, now)
+            .map(|said| (said.message, said.count))
+    }
+
+    #[test]
+    fn each_message_keeps_its_words_and_repeats_are_counted() {
+        let mut log = Log::default();
+        let seen: Vec<_> = ["up", "down", "up"]
+            .iter()
+            .filter_map(|message| note(&mut log, message, 0))
+            .collect();
+        let expected = [("up", 1), ("down", 1), ("up", 2)];
+        assert_eq!(seen, expected.map(|(text, count)| (text.to_owned(), count)));
+        assert_eq!(note(&mut log, "up", 600), Some(("up".to_owned(), 1)));
+    }
+
+    #[test]
+    fn the_tenth_similar_message_is_combined_with_those_that_follow() {
+        let mut log = Log::default();
+        for number in 0..9 {
+            let message = number.to_string();
+            assert_eq!(note(&mut log, &message, 0), Some((message, 1)));
+        }
+        for (message, count) in [("9", 1), ("10", 2)] {
+            let combined = format!("(combined from similar events): {message}");
+            assert_eq!(note(&mut log, message, 1), Some((combined, count)));
+        }
+        assert_eq!(note(&mut log, "3", 1), Some(("3".to_owned(), 2)));
+    }
+
+    #[test]
+    fn a_flood_is_held_back_and_trickles() {
+        let mut log = Log::default();
+        let sent = |log: &mut Log, seconds| note(log, "again", seconds).is_some();
+        let at_once = (0..100).filter(|_| sent(&mut log, 0)).count();
+        assert_eq!(at_once, 25);
+        assert!(!sent(&mut log, 299));
+        assert!(sent(&mut log, 300));
+        assert!(!sent(&mut log, 301));
+    }
+
+    #[test]
+    fn events_of_one_instant_have_names_of_their_own() {
+        let mut log = Log::default();
+        let now = Timestamp::UNIX_EPOCH;
+        let names: HashSet<_> = ["a", "b", "c"]
+            .iter()
+            .filter_map(|message| log.note(&web(), EventType::Normal, "R", message, now))
+            .map(|said| said.name)
+            .collect();
+        assert_eq!(names.len(), 3);
+    }
+}

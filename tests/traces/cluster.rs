@@ -1,0 +1,149 @@
+//! The cluster that a trace is played on, through its public API.
+
+use std::time::Duration;
+
+use http::Request;
+use k8s_openapi::jiff::Timestamp;
+use kube::Client;
+use kube::client::Body;
+use kubectl_rs::clock::Clock;
+use kubectl_rs::sandbox::{Sandbox, SandboxOptions};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use tower::Service as _;
+
+/// A cluster, and the namespace that a trace is played in.
+pub(crate) struct Cluster {
+    /// The script's way in.
+    client: Client,
+    /// The controller's way in.
+    pub(crate) controller: Client,
+    pub(crate) clock: Clock,
+    pub(crate) namespace: String,
+}
+
+/// Why the API refused a request.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) code: u16,
+    pub(crate) message: String,
+}
+
+pub(crate) type Answer = Result<Value, Refused>;
+
+impl Cluster {
+    /// A fresh embedded cluster with one node that nobody runs.
+    pub(crate) fn embedded() -> Self {
+        let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a timestamp");
+        let clock = Clock::starting_at(start);
+        let sandbox = Sandbox::new(SandboxOptions::new(clock));
+        Self {
+            client: slow(&sandbox, Duration::from_millis(2)),
+            controller: slow(&sandbox, Duration::from_millis(3)),
+            clock,
+            namespace: "default".to_owned(),
+        }
+    }
+
+    /// What stands at a path below the namespace.
+    pub(crate) async fn get(&self, group: Group, rest: &str) -> Answer {
+        self.send("GET", group, rest, "application/json", &Value::Null)
+            .await
+    }
+
+    /// The objects of a kind.
+    pub(crate) async fn list(&self, group: Group, plural: &str) -> Vec<Value> {
+        let list = self.get(group, plural).await.expect("a list");
+        match list["items"].as_array() {
+            Some(items) => items.clone(),
+            None => Vec::new(),
+        }
+    }
+
+    pub(crate) async fn create(&self, group: Group, rest: &str, body: Value) -> Answer {
+        self.send("POST", group, rest, "application/json", &body)
+            .await
+    }
+
+    pub(crate) async fn merge(&self, group: Group, rest: &str, body: Value) -> Answer {
+        self.send("PATCH", group, rest, "application/merge-patch+json", &body)
+            .await
+    }
+
+    pub(crate) async fn json_patch(&self, group: Group, rest: &str, body: Value) -> Answer {
+        self.send("PATCH", group, rest, "application/json-patch+json", &body)
+            .await
+    }
+
+    pub(crate) async fn delete(&self, group: Group, rest: &str, options: Value) -> Answer {
+        self.send("DELETE", group, rest, "application/json", &options)
+            .await
+    }
+
+    async fn send(
+        &self,
+        method: &str,
+        group: Group,
+        rest: &str,
+        content_type: &str,
+        body: &Value,
+    ) -> Answer {
+        let path = format!("{}/namespaces/{}/{rest}", group.path(), self.namespace);
+        let body = if body.is_null() {
+            Vec::new()
+        } else {
+            body.to_string().into_bytes()
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", content_type)
+            .body(body)
+            .expect("a request");
+        match self.client.request(request).await {
+            Ok(answer) => Ok(answer),
+            Err(kube::Error::Api(status)) => Err(Refused {
+                code: status.code,
+                message: status.message.clone(),
+            }),
+            Err(error) => panic!("the cluster does not answer: {error}"),
+        }
+    }
+
+    /// What time it is, as objects say it.
+    pub(crate) fn now(&self) -> Value {
+        let seconds = self.clock.now().as_second();
+        let whole = Timestamp::from_second(seconds).expect("a second");
+        json!(whole.to_string())
+    }
+}
+
+/// A client whose requests take a while to arrive, as over a network. Scripts talk to the API directly and are a little
+/// faster than controllers, which have to learn of each change first.
+fn slow(sandbox: &Sandbox, latency: Duration) -> Client {
+    let service = sandbox.service();
+    let slow = tower::service_fn(move |request: Request<Body>| {
+        let mut service = service.clone();
+        async move {
+            sleep(latency).await;
+            service.call(request).await
+        }
+    });
+    Client::new(slow, "default")
+}
+
+/// An API group, at the version that traces use.
+#[derive(Clone, Copy)]
+pub(crate) enum Group {
+    Core,
+    Apps,
+}
+
+impl Group {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Core => "/api/v1",
+            Self::Apps => "/apis/apps/v1",
+        }
+    }
+}
