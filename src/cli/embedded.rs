@@ -16,6 +16,7 @@ use crate::engine::options::{Goal, Options, Scope};
 use crate::engine::run::Engine;
 use crate::engine::submit::{SubmitOptions, submit};
 use crate::error::Failure;
+use crate::kubelet::NodeShape;
 use crate::manifest::Object;
 use crate::sandbox::{NodeOptions, Nodes, QuotaController};
 use crate::sandbox::{Sandbox, SandboxOptions, kinds};
@@ -90,9 +91,11 @@ impl Embedded {
     }
 }
 
-/// What manifests of demonstrations refer to is often made elsewhere, so a missing ConfigMap or Secret fails no pod.
+/// Big machines: a manifest of some size is to be shown rolling out, not running out of room. What manifests of
+/// demonstrations refer to is often made elsewhere, so a missing ConfigMap or Secret fails no pod.
 fn node_options() -> NodeOptions {
     NodeOptions {
+        shape: NodeShape::large(),
         check_references: false,
         ..NodeOptions::default()
     }

@@ -6,12 +6,13 @@ use std::io;
 use kube::Client;
 use serde_json::Value;
 
+use super::report::one_line;
 use crate::controller::action::Kind;
 use crate::controller::api::ObjectKey;
 use crate::engine::options::DryRun;
 use crate::engine::store::Item;
-use crate::engine::submit::{SubmitError, SubmitOptions, Submitted, submit};
-use crate::error::{ExitCode, Failure};
+use crate::engine::submit::{SubmitOptions, Submitted, submit};
+use crate::error::Failure;
 use crate::manifest::{self, Inputs, Object};
 use crate::ui::printer::Printer;
 
@@ -104,30 +105,63 @@ impl Manifests {
         }
     }
 
-    /// Applies the Deployments and ReplicaSets, in order, and says what became of each. All are tried. In any dry run
-    /// the server pretends: only it can tell what an apply comes to.
+    /// Applies the Deployments and ReplicaSets, in order, and says what became of each. In any dry run the server
+    /// pretends: only it can tell what an apply comes to. Several are tried like that first, so that a file is applied
+    /// as a whole or not at all, as far as the server can tell beforehand.
     ///
     /// # Errors
-    /// The first refusal, after the others were tried.
+    /// The first refusal, after the others were tried and warned of.
     pub(super) async fn submit(
         &self,
         client: &Client,
         printer: &Printer,
         options: SubmitOptions,
-    ) -> Result<Vec<Value>, Failure> {
+    ) -> anyhow::Result<Vec<Value>> {
+        if options.dry_run == DryRun::None && self.ours.len() > 1 {
+            let pretended = SubmitOptions {
+                dry_run: DryRun::Server,
+                ..options
+            };
+            let tried = self.submit_each(client, pretended).await;
+            // A webhook that can't pretend says nothing about the object.
+            let refused = tried.into_iter().filter_map(|(item, result)| {
+                let error = result.err().filter(|error| !is_about_dry_run(error))?;
+                Some((item, error))
+            });
+            refusals(refused, "can't be applied, so nothing was", printer)?;
+        }
         let mut applied = Vec::new();
-        let mut failed = None;
-        for (item, json) in &self.ours {
-            match submit(client, item, json, options).await {
+        let mut refused = Vec::new();
+        for (item, result) in self.submit_each(client, options).await {
+            match result {
                 Ok((submitted, object)) => {
                     printer.talk(line(item, submitted, options.dry_run));
                     applied.push(object);
                 }
-                Err(error) if failed.is_none() => failed = Some(refusal(item, &error)),
-                Err(error) => printer.warning(&refusal(item, &error).message),
+                Err(error) => refused.push((item, error)),
             }
         }
-        failed.map_or(Ok(applied), Err)
+        refusals(refused, "was not applied", printer)?;
+        Ok(applied)
+    }
+
+    /// One after the other, in the order of the files.
+    async fn submit_each(
+        &self,
+        client: &Client,
+        options: SubmitOptions,
+    ) -> Vec<(&Item, Result<(Submitted, Value), kube::Error>)> {
+        let mut results = Vec::new();
+        for (item, json) in &self.ours {
+            let result = submit(client, item, json, options).await;
+            // Who can't be reached won't be for the next one either.
+            let is_lost = matches!(&result, Err(error) if !matches!(error, kube::Error::Api(_)));
+            results.push((item, result));
+            if is_lost {
+                break;
+            }
+        }
+        results
     }
 }
 
@@ -167,16 +201,35 @@ pub(super) fn resource(kind: Kind) -> &'static str {
     }
 }
 
-fn refusal(item: &Item, error: &SubmitError) -> Failure {
-    let object = format!("{}/{}", resource(item.kind), item.key.name);
-    let failure = Failure::new(
-        ExitCode::Error,
-        format!("{object} was not applied: {error}"),
-    );
-    match error {
-        SubmitError::Conflict { .. } => {
-            failure.hint("--force-conflicts takes these fields over; or leave them out of the file")
-        }
-        SubmitError::Refused { .. } => failure,
+/// Warns of all refusals but the first, which is returned.
+fn refusals<'a>(
+    refused: impl IntoIterator<Item = (&'a Item, kube::Error)>,
+    what: &str,
+    printer: &Printer,
+) -> anyhow::Result<()> {
+    let refused = refused.into_iter();
+    let mut refused = refused.map(|(item, error)| refusal(item, what, error));
+    let Some(first) = refused.next() else {
+        return Ok(());
+    };
+    for other in refused {
+        printer.warning(&one_line(other.as_ref()));
     }
+    Err(first)
+}
+
+fn refusal(item: &Item, what: &str, error: kube::Error) -> anyhow::Error {
+    let what = format!("{}/{} {what}", resource(item.kind), item.key.name);
+    match &error {
+        kube::Error::Api(status) if status.is_conflict() => {
+            Failure::error(format!("{what}: {}", status.message))
+                .hint("--force-conflicts takes these fields over; or leave them out of the file")
+                .into()
+        }
+        _ => anyhow::Error::new(error).context(what),
+    }
+}
+
+fn is_about_dry_run(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 400 && status.message.contains("does not support dry run"))
 }

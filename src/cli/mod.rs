@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod connection;
 pub mod duration;
 mod embedded;
+mod interrupt;
 pub mod kube_flags;
 mod kubeconfig;
 pub mod logging;
@@ -21,11 +22,12 @@ mod version;
 pub mod view;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
 use crate::error::ExitCode;
+use interrupt::Interrupts;
 use kube_flags::KubeFlags;
 use report::Report;
 
@@ -103,19 +105,20 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let killed = killed(&cli.command);
     runtime.block_on(async {
+        let killed = killed(&cli.command)?;
+        let interrupts = Interrupts::listen()?;
         tokio::select! {
-            result = dispatch(cli) => result,
+            result = dispatch(cli, interrupts) => result,
             () = killed => Ok(ExitCode::Interrupted),
         }
     })
 }
 
-async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+async fn dispatch(cli: Cli, mut interrupts: Interrupts) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Sync(args) => {
-            args.run(&cli.kube, cli.logging.is_verbose(), interrupted())
+            args.run(&cli.kube, cli.logging.is_verbose(), interrupts.next())
                 .await
         }
         Command::Version(args) => args.run(),
@@ -124,22 +127,16 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
 
 /// Resolves when the command is to be dropped where it stands. `sync` finishes the write that is under way on the first
 /// Ctrl-C, so it takes a second one.
-fn killed(command: &Command) -> impl Future<Output = ()> + use<> {
+fn killed(command: &Command) -> io::Result<impl Future<Output = ()> + use<>> {
     let presses = if matches!(command, Command::Sync(_)) {
         2
     } else {
         1
     };
-    async move {
+    let mut interrupts = Interrupts::listen()?;
+    Ok(async move {
         for _ in 0..presses {
-            interrupted().await;
+            interrupts.next().await;
         }
-    }
-}
-
-/// Resolves on Ctrl-C; never where signals can't be had.
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
+    })
 }

@@ -128,6 +128,10 @@ fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
 pub(super) fn one_line(error: &(dyn StdError + 'static)) -> String {
     let mut line = String::new();
     for link in chain(error) {
+        // Its source says the same without the client's word for it.
+        if matches!(link.downcast_ref(), Some(kube::Error::Service(_))) {
+            continue;
+        }
         let status = status_of(link);
         let message = status.map_or_else(|| link.to_string(), |status| status.message.clone());
         if !line.contains(message.trim()) {

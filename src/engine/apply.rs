@@ -132,11 +132,13 @@ impl Sender {
         let path = T::KIND.path(Some(&key.namespace));
         let request = kube::core::Request::new(path)
             .get(&key.name, &kube::api::GetParams::default())
-            .map_err(|error| EngineError::reading(T::KIND, key, error.to_string()))?;
+            .map_err(|error| {
+                EngineError::reading(T::KIND, key, kube::Error::BuildRequest(error))
+            })?;
         match self.client.request::<T>(request).await {
             Ok(object) => Ok(Some(Arc::new(object))),
             Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
-            Err(error) => Err(EngineError::reading(T::KIND, key, one_line(&error))),
+            Err(error) => Err(EngineError::reading(T::KIND, key, error)),
         }
     }
 

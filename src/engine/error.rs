@@ -3,48 +3,50 @@
 use crate::controller::action::Kind;
 use crate::controller::api::ObjectKey;
 
+use super::apply::one_line;
+
 /// Why the engine could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// An object could not be read.
-    #[error("cannot read {kind} {key}: {cause}")]
+    #[error("cannot read {kind} {key}: {}", one_line(.source))]
     Reading {
         /// Its kind.
         kind: &'static str,
         /// Its name.
         key: ObjectKey,
         /// Why.
-        cause: String,
+        source: kube::Error,
     },
     /// Objects could not be listed or watched.
-    #[error("cannot list {plural}{scope}: {cause}")]
+    #[error("cannot list {plural}{scope}: {}", one_line(.source))]
     Listing {
         /// Their kind, in the plural.
         plural: &'static str,
         /// ` in namespace …`, or empty.
         scope: String,
         /// Why.
-        cause: String,
+        source: kube::Error,
     },
 }
 
 impl EngineError {
-    pub(crate) fn reading(kind: Kind, key: &ObjectKey, cause: String) -> Self {
+    pub(crate) fn reading(kind: Kind, key: &ObjectKey, source: kube::Error) -> Self {
         Self::Reading {
             kind: kind.name(),
             key: key.clone(),
-            cause,
+            source,
         }
     }
 
-    pub(crate) fn listing(kind: Kind, namespace: Option<&str>, cause: String) -> Self {
+    pub(crate) fn listing(kind: Kind, namespace: Option<&str>, source: kube::Error) -> Self {
         let scope = namespace
             .map(|name| format!(" in namespace {name}"))
             .unwrap_or_default();
         Self::Listing {
             plural: kind.plural(),
             scope,
-            cause,
+            source,
         }
     }
 }

@@ -11,7 +11,7 @@ use kube::{Api, Client};
 use crate::controller::action::Kind;
 use crate::controller::api::{Deployment, Pod, ReplicaSet};
 
-use super::apply::{Effect, one_line};
+use super::apply::Effect;
 use super::error::EngineError;
 use super::kind::{SlimKind, Watched};
 use super::list::list;
@@ -121,7 +121,7 @@ fn watch_kind<T: SlimKind>(
         .scan(Seen::default(), move |seen, event| {
             ready(Some(match event {
                 Ok(event) => seen.update::<T>(event, namespace.as_deref()),
-                Err(error) => Some(trouble(T::KIND, namespace.as_deref(), &error)),
+                Err(error) => Some(trouble(T::KIND, namespace.as_deref(), error)),
             }))
         })
         .filter_map(ready)
@@ -168,19 +168,20 @@ impl Seen {
     }
 }
 
-fn trouble(kind: Kind, namespace: Option<&str>, error: &watcher::Error) -> Update {
+fn trouble(kind: Kind, namespace: Option<&str>, error: watcher::Error) -> Update {
     use watcher::Error as E;
-    let (denied, cause) = match error {
+    let source = match error {
         E::InitialListFailed(source) | E::WatchStartFailed(source) | E::WatchFailed(source) => {
-            let denied = matches!(source, kube::Error::Api(status) if matches!(status.code, 401 | 403 | 404));
-            (denied, one_line(source))
+            source
         }
-        E::WatchError(status) => (matches!(status.code, 401 | 403), status.message.clone()),
-        E::NoResourceVersion => (false, error.to_string()),
+        E::WatchError(status) => kube::Error::Api(status),
+        E::NoResourceVersion => kube::Error::Service(Box::new(error)),
     };
+    let denied =
+        matches!(&source, kube::Error::Api(status) if matches!(status.code, 401 | 403 | 404));
     Update::Trouble {
         kind,
-        error: EngineError::listing(kind, namespace, cause),
+        error: EngineError::listing(kind, namespace, source),
         denied,
     }
 }

@@ -6,7 +6,6 @@ use kube::Client;
 use kube::api::ListParams;
 use serde::Deserialize;
 
-use super::apply::one_line;
 use super::error::EngineError;
 use super::kind::SlimKind;
 
@@ -36,17 +35,14 @@ pub async fn list<T: SlimKind>(
     client: &Client,
     namespace: Option<&str>,
 ) -> Result<Vec<Arc<T>>, EngineError> {
-    let failed = |cause: String| EngineError::listing(T::KIND, namespace, cause);
+    let failed = |source| EngineError::listing(T::KIND, namespace, source);
     let mut params = ListParams::default().limit(PAGE);
     let mut objects = Vec::new();
     loop {
         let request = kube::core::Request::new(T::KIND.path(namespace))
             .list(&params)
-            .map_err(|error| failed(error.to_string()))?;
-        let page: Page<T> = client
-            .request(request)
-            .await
-            .map_err(|error| failed(one_line(&error)))?;
+            .map_err(|error| failed(kube::Error::BuildRequest(error)))?;
+        let page: Page<T> = client.request(request).await.map_err(failed)?;
         objects.extend(page.items.unwrap_or_default().into_iter().map(Arc::new));
         match page.metadata.next.filter(|token| !token.is_empty()) {
             Some(token) => params = params.continue_token(&token),

@@ -90,9 +90,17 @@ impl Engine {
     /// When what is in scope can't be listed or watched.
     pub async fn run(mut self, signal: impl Future<Output = ()>) -> Result<Summary, EngineError> {
         let deadline = self.options.timeout.map(|timeout| Instant::now() + timeout);
-        let mut feed = self.open().await?;
-        let missing = self.missing();
         let mut signal = std::pin::pin!(signal);
+        let opened = tokio::select! {
+            feed = self.open() => Ok(feed?),
+            () = sleep_until_or_never(deadline) => Err(StoppedBy::Timeout),
+            () = &mut signal => Err(StoppedBy::Signal),
+        };
+        let mut feed = match opened {
+            Ok(feed) => feed,
+            Err(stopped) => return Ok(self.summary(Vec::new(), Some(stopped))),
+        };
+        let missing = self.missing();
         let mut passes = FuturesUnordered::new();
         loop {
             while self.stopped.is_none() && passes.len() < self.options.workers.max(1) {
@@ -124,11 +132,16 @@ impl Engine {
                 }
             }
         }
-        Ok(Summary {
+        let stopped = self.stopped;
+        Ok(self.summary(missing, stopped))
+    }
+
+    fn summary(self, missing: Vec<Item>, stopped: Option<StoppedBy>) -> Summary {
+        Summary {
             ends: self.tracks.into_ends(),
             missing,
-            stopped: self.stopped,
-        })
+            stopped,
+        }
     }
 
     /// Fills the store for the first time, and opens the watches unless the run is one-shot.
@@ -373,21 +386,6 @@ impl Engine {
             Goal::Complete => self.tracks.all_ended(),
             Goal::Forever => false,
         }
-    }
-}
-
-impl Context {
-    /// The passes that belong to one object: its own and those of its ReplicaSets.
-    pub fn items_of(&self, subject: &Item) -> Vec<Item> {
-        let store = self.store();
-        let mut items = vec![subject.clone()];
-        if subject.kind == Kind::Deployment
-            && let Some(deployment) = store.deployments.get(&subject.key)
-        {
-            let owned = store.replica_sets.owned_by(&deployment.meta.uid);
-            items.extend(owned.map(|set| Item::replica_set(set.meta.key())));
-        }
-        items
     }
 }
 

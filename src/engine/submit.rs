@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::controller::action::Kind;
 use crate::controller::api::ObjectKey;
 
-use super::apply::one_line;
 use super::options::DryRun;
 use super::request::FIELD_MANAGER;
 use super::store::Item;
@@ -24,23 +23,6 @@ pub enum Submitted {
     Unchanged,
 }
 
-/// Why an object could not be applied.
-#[derive(Debug, thiserror::Error)]
-pub enum SubmitError {
-    /// Other managers own fields that the file sets.
-    #[error("{message}")]
-    Conflict {
-        /// The server's words, which name the managers and fields.
-        message: String,
-    },
-    /// The server refused it or could not be asked.
-    #[error("{message}")]
-    Refused {
-        /// The server's words.
-        message: String,
-    },
-}
-
 /// How to apply.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SubmitOptions {
@@ -53,13 +35,14 @@ pub struct SubmitOptions {
 /// Applies one object; returns what became of it and the object as the server has it now.
 ///
 /// # Errors
-/// When the server refuses, or other managers own its fields and they are not to be taken over.
+/// When the server can't be asked or refuses; a `Conflict` where other managers own its fields and they are not to be
+/// taken over.
 pub async fn submit(
     client: &Client,
     item: &Item,
     object: &Value,
     options: SubmitOptions,
-) -> Result<(Submitted, Value), SubmitError> {
+) -> Result<(Submitted, Value), kube::Error> {
     let before = version(client, item.kind, &item.key).await?;
     let params = PatchParams {
         dry_run: options.dry_run != DryRun::None,
@@ -69,13 +52,8 @@ pub async fn submit(
     };
     let request = Request::new(item.kind.path(Some(&item.key.namespace)))
         .patch(&item.key.name, &params, &Patch::Apply(object))
-        .map_err(|error| SubmitError::Refused {
-            message: error.to_string(),
-        })?;
-    let applied: Value = client
-        .request(request)
-        .await
-        .map_err(|error| refusal(&error))?;
+        .map_err(kube::Error::BuildRequest)?;
+    let applied: Value = client.request(request).await?;
     let submitted = match (before, applied["metadata"]["resourceVersion"].as_str()) {
         (None, _) => Submitted::Created,
         (Some(before), Some(after)) if before == after => Submitted::Unchanged,
@@ -88,25 +66,15 @@ async fn version(
     client: &Client,
     kind: Kind,
     key: &ObjectKey,
-) -> Result<Option<String>, SubmitError> {
+) -> Result<Option<String>, kube::Error> {
     let request = Request::new(kind.path(Some(&key.namespace)))
         .get(&key.name, &kube::api::GetParams::default())
-        .map_err(|error| SubmitError::Refused {
-            message: error.to_string(),
-        })?;
+        .map_err(kube::Error::BuildRequest)?;
     match client.request::<Value>(request).await {
         Ok(object) => Ok(object["metadata"]["resourceVersion"]
             .as_str()
             .map(str::to_owned)),
         Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
-        Err(error) => Err(refusal(&error)),
-    }
-}
-
-fn refusal(error: &kube::Error) -> SubmitError {
-    let message = one_line(error);
-    match error {
-        kube::Error::Api(status) if status.is_conflict() => SubmitError::Conflict { message },
-        _ => SubmitError::Refused { message },
+        Err(error) => Err(error),
     }
 }

@@ -28,6 +28,19 @@ impl Context {
             Effect::Pod(pod) => of_pod(&store, scope, pod),
         }
     }
+
+    /// The passes that belong to one object: its own and those of its ReplicaSets.
+    pub fn items_of(&self, subject: &Item) -> Vec<Item> {
+        let store = self.store();
+        let mut items = vec![subject.clone()];
+        if subject.kind == Kind::Deployment
+            && let Some(deployment) = store.deployments.get(&subject.key)
+        {
+            let owned = store.replica_sets.owned_by(&deployment.meta.uid);
+            items.extend(owned.map(|set| Item::replica_set(set.meta.key())));
+        }
+        items
+    }
 }
 
 /// A Deployment calls for itself, and for its ReplicaSets: one that was just selected may own some already.

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use super::node::UNREACHABLE;
 use crate::schema::quantity::Quantity;
 
+const GIBIBYTE: i64 = 1 << 30;
+
 /// What simulated nodes are like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeShape {
@@ -20,16 +22,24 @@ pub struct NodeShape {
 
 impl Default for NodeShape {
     fn default() -> Self {
-        let gibibyte = 1_i64 << 30;
         Self {
             cpu: Quantity::from(4),
-            memory: Quantity::from(16 * gibibyte),
+            memory: Quantity::from(16 * GIBIBYTE),
             pods: 110,
         }
     }
 }
 
 impl NodeShape {
+    /// A big machine: 64 CPUs, 256 GiB, 1,000 pods.
+    pub fn large() -> Self {
+        Self {
+            cpu: Quantity::from(64),
+            memory: Quantity::from(256 * GIBIBYTE),
+            pods: 1000,
+        }
+    }
+
     /// The `number`th simulated node (from 1), as its kubelet registers it.
     pub fn node(&self, number: u32, now: Timestamp) -> Value {
         let name = format!("node-{number}");

@@ -141,3 +141,14 @@ fn standard_input_is_held_to_the_same() {
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
     insta::assert_snapshot!(ended.stderr, @"error: STDIN:1: unclosed bracket '['");
 }
+
+/// What only the server can tell stops the whole file as well.
+#[test]
+fn what_the_server_refuses_keeps_the_rest_from_being_applied() {
+    let program = Program::new();
+    let port = "image: nginx, ports: [{containerPort: 99999}]";
+    program.write("two.yaml", spoilt("image: nginx", port));
+    let ended = program.run("sync --embedded -f two.yaml");
+    insta::assert_snapshot!(ended.stderr, @r#"error: deployment.apps/bad can't be applied, so nothing was: Deployment.apps "bad" is invalid: spec.template.spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive"#);
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
+}

@@ -136,13 +136,14 @@ fn clusters_that_are_not_there() {
     hint: --controller=client, if no kube-controller-manager runs there; or --embedded
     [2]
     $ kubectl rs sync deploy/web --controller=client
-    error: cannot list deployments in namespace default: The connection to the server localhost:8080 was refused - did you specify the right host or port?
+    The connection to the server localhost:8080 was refused - did you specify the right host or port?
+    hint: no kubeconfig was found; name one with --kubeconfig or KUBECONFIG, or use --embedded
     [1]
     $ kubectl rs sync deploy/web --controller=client -s http://127.0.0.1:1
-    error: cannot list deployments in namespace default: The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?
+    The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?
     [1]
     $ kubectl rs sync deploy/web --controller=client -s ftp://127.0.0.1:1
-    error: cannot list deployments in namespace default: Unable to connect to the server: 127.0.0.1:1: unsupported scheme ftp
+    Unable to connect to the server: 127.0.0.1:1: unsupported scheme ftp
     [1]
     $ kubectl rs sync deploy/web --controller=client --context=nowhere
     error: context "nowhere" does not exist

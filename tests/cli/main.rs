@@ -2,5 +2,6 @@
 
 mod bad_input;
 mod bad_usage;
+mod ending;
 mod kubectl;
 mod program;

@@ -1,7 +1,8 @@
 //! Running the built program in a directory of its own.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::process::{Child, Stdio};
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -37,6 +38,20 @@ impl Program {
         self.run_with_input(line, "")
     }
 
+    /// Starts `kubectl-rs` with piped streams, to do something to it while it runs.
+    pub(crate) fn start(&self, line: &str) -> Child {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin!("kubectl-rs"))
+            .args(line.split_whitespace())
+            .current_dir(self.directory())
+            .env_clear()
+            .env("HOME", self.directory())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts")
+    }
+
     pub(crate) fn run_with_input(&self, line: &str, stdin: &str) -> Ended {
         let output = Command::cargo_bin("kubectl-rs")
             .expect("the program is built before its tests")
@@ -69,6 +84,12 @@ impl Witness {
     pub(crate) fn url(&self) -> String {
         let address = self.0.local_addr().expect("a bound socket");
         format!("http://{address}")
+    }
+
+    /// Waits until somebody calls, who then gets no answer for as long as the connection is kept.
+    pub(crate) fn wait_for_a_call(&self) -> TcpStream {
+        self.0.set_nonblocking(false).expect("a socket");
+        self.0.accept().expect("a call").0
     }
 
     pub(crate) fn saw_nobody(&self) -> bool {

@@ -45,6 +45,8 @@ pub(crate) struct Cluster {
     /// How the process's caches show them.
     pub(crate) seen: World,
     expectations: Expectations,
+    /// Whether a pass has deleted a ReplicaSet that it had just brought to size.
+    pub(crate) has_deleted_what_it_scaled: bool,
 }
 
 impl Cluster {
@@ -53,6 +55,7 @@ impl Cluster {
             seen: world.clone(),
             world,
             expectations: Expectations::default(),
+            has_deleted_what_it_scaled: false,
         }
     }
 
@@ -66,6 +69,9 @@ impl Cluster {
             |answers| deployment::reconcile(&snapshot, answers),
             |plan, answers| check_deployment(&snapshot, plan, answers),
         );
+        if let Ended::Sent(plan) = &ended {
+            self.has_deleted_what_it_scaled |= deletes_what_it_scales(plan);
+        }
         self.refresh();
         ended
     }
@@ -192,6 +198,18 @@ impl Cluster {
             }
         }
     }
+}
+
+fn deletes_what_it_scales(plan: &Plan) -> bool {
+    let actions = || plan.steps.iter().map(|step| &step.action);
+    let scaled = actions().filter_map(|action| match action {
+        Action::ScaleReplicaSet { target, to, .. } if *to > 0 => Some(&target.uid),
+        _ => None,
+    });
+    scaled.into_iter().any(|uid| {
+        let is_deleted = |action: &Action| matches!(action, Action::DeleteReplicaSet { target } if target.uid == *uid);
+        actions().any(is_deleted)
+    })
 }
 
 fn owner_key(pod: &Pod) -> ObjectKey {

@@ -12,6 +12,26 @@ use crate::cluster::{Cluster, Ended, Fault};
 /// More rounds than any rollout of these tests takes.
 const ROUNDS: usize = 200;
 
+/// How a round ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Round {
+    /// Nothing was left to do.
+    Quiet,
+    /// Something was.
+    Busy,
+    /// The process died.
+    Crashed,
+}
+
+/// How long a process that died is away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Downtime {
+    /// It is back before anything else happens.
+    None,
+    /// Pods become ready, and go, meanwhile.
+    Long,
+}
+
 impl Cluster {
     /// The ReplicaSets, those with surplus pods before those that lack some.
     pub(crate) fn replica_sets_in_order(&self) -> Vec<String> {
@@ -28,20 +48,20 @@ impl Cluster {
     }
 
     /// One round: each ReplicaSet until nothing is left to do for it, then the Deployment. So what the Deployment reckons
-    /// with has come true and is told in their statuses, also where a crash has ended the round before. Returns whether
-    /// something was left to do.
-    pub(crate) fn round(&mut self, mut fault: impl FnMut() -> Fault) -> bool {
+    /// with has come true and is told in their statuses, also where a crash has ended the round before.
+    pub(crate) fn round(&mut self, mut fault: impl FnMut() -> Fault) -> Round {
         let mut busy = false;
         for name in self.replica_sets_in_order() {
             match self.settle_replica_set(&name, &mut fault) {
                 Some(wrote) => busy |= wrote,
-                None => return true,
+                None => return Round::Crashed,
             }
         }
         self.refresh();
         match self.deployment_pass(fault()) {
-            Ended::Sent(plan) => busy | !plan.is_settled(),
-            Ended::Crashed => true,
+            Ended::Sent(plan) if busy || !plan.is_settled() => Round::Busy,
+            Ended::Sent(_) => Round::Quiet,
+            Ended::Crashed => Round::Crashed,
         }
     }
 
@@ -65,10 +85,16 @@ impl Cluster {
     }
 
     /// Round after round, while pods become ready and terminating ones go and time goes by, until two find nothing to do.
-    pub(crate) fn come_to_rest(&mut self, mut fault: impl FnMut() -> Fault) {
+    /// `downtime` is what goes on in a round that a crash has ended.
+    pub(crate) fn come_to_rest(&mut self, downtime: Downtime, mut fault: impl FnMut() -> Fault) {
         let mut quiet = 0;
         for _ in 0..ROUNDS {
-            let busy = self.round(&mut fault) | self.world.let_pods_go_on();
+            let round = self.round(&mut fault);
+            if round == Round::Crashed && downtime == Downtime::None {
+                quiet = 0;
+                continue;
+            }
+            let busy = self.world.let_pods_go_on() || round != Round::Quiet;
             let seconds = self.world.deployment.spec.min_ready_seconds.max(1);
             self.world.now += SignedDuration::from_secs(seconds.into());
             quiet = if busy { 0 } else { quiet + 1 };
@@ -165,7 +191,8 @@ impl Cluster {
     /// Looking again finds nothing to do.
     pub(crate) fn check_rest(&mut self) {
         for _ in 0..2 {
-            assert!(!self.round(|| Fault::None), "not at rest: {}", self.world);
+            let round = self.round(|| Fault::None);
+            assert_eq!(round, Round::Quiet, "not at rest: {}", self.world);
         }
     }
 }

@@ -7,6 +7,7 @@ mod planned;
 mod view;
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,13 +60,11 @@ impl SyncArgs {
         let printer = self.view.printer(verbose);
         let selection = self.selection.selection()?;
         self.cluster.must_act()?;
-        let cluster = self.cluster.open(kube).await?;
-        let manifests = read_files(&selection, kube, &cluster.namespace)?;
-        let presets = match &manifests {
-            Some(manifests) => self.submit(manifests, &cluster, &printer).await?,
-            None => Vec::new(),
+        let mut signal = pin!(signal);
+        let (cluster, scope, presets) = tokio::select! {
+            prepared = self.prepare(&selection, kube, &printer) => prepared?,
+            () = &mut signal => return Ok(ExitCode::Interrupted),
         };
-        let scope = scope(&selection, manifests.as_ref(), &cluster.namespace)?;
         let view = View::new(&self, format, &printer);
         let engine = Engine::new(
             cluster.client.clone(),
@@ -82,13 +81,31 @@ impl SyncArgs {
         outcome::exit_code(&summary)
     }
 
+    /// Connects, and applies what the files hold: the cluster, what to work on there, and what a dry run is to take as
+    /// given.
+    async fn prepare(
+        &self,
+        selection: &Selection,
+        kube: &KubeFlags,
+        printer: &Printer,
+    ) -> anyhow::Result<(Cluster, Scope, Vec<Effect>)> {
+        let cluster = self.cluster.open(kube).await?;
+        let manifests = read_files(selection, kube, &cluster.namespace)?;
+        let presets = match &manifests {
+            Some(manifests) => self.submit(manifests, &cluster, printer).await?,
+            None => Vec::new(),
+        };
+        let scope = scope(selection, manifests.as_ref(), &cluster.namespace)?;
+        Ok((cluster, scope, presets))
+    }
+
     /// Applies what the files hold. In a dry run it comes back as it would be, since the server does not have it.
     async fn submit(
         &self,
         manifests: &Manifests,
         cluster: &Cluster,
         printer: &Printer,
-    ) -> Result<Vec<Effect>, Failure> {
+    ) -> anyhow::Result<Vec<Effect>> {
         let given = match &cluster.embedded {
             Some(embedded) => embedded.give(
                 &manifests.others,
@@ -106,7 +123,7 @@ impl SyncArgs {
         if options.dry_run == DryRun::None {
             return Ok(Vec::new());
         }
-        applied.iter().map(as_preset).collect()
+        Ok(applied.iter().map(as_preset).collect::<Result<_, _>>()?)
     }
 
     fn options(&self, scope: Scope, presets: Vec<Effect>, view: &View) -> Options {

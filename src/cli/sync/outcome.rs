@@ -112,7 +112,7 @@ pub(super) fn exit_code(summary: &Summary) -> anyhow::Result<ExitCode> {
         .max_by_key(|code| severity(*code));
     Ok(match summary.stopped {
         Some(StoppedBy::Signal) => ExitCode::Interrupted,
-        Some(StoppedBy::Timeout) => ExitCode::TimedOut,
+        Some(StoppedBy::Timeout) => return Err(timed_out(summary).into()),
         Some(StoppedBy::Person) => ExitCode::Held,
         None => of_objects.unwrap_or_default(),
     })
@@ -123,6 +123,31 @@ fn missing(item: &Item) -> Status {
     let name = &item.key.name;
     let message = format!("{}.apps \"{name}\" not found", item.kind.plural());
     Status::failure(&message, "NotFound").with_code(404)
+}
+
+/// Objects that a line names before it only counts.
+const NAMED: usize = 3;
+
+/// kubectl's words, and what was waited for.
+fn timed_out(summary: &Summary) -> Failure {
+    let open = summary.ends.iter().filter(|(_, end)| end.is_none());
+    let open: Vec<String> = open
+        .map(|(item, _)| format!("{}/{}", item.kind.word(), item.key.name))
+        .collect();
+    let what = match open.as_slice() {
+        [] => "the API server has not answered".to_owned(),
+        [one] => format!("{one} has not come to its end"),
+        named if named.len() <= NAMED => {
+            format!("{} have not come to their end", named.join(", "))
+        }
+        named => {
+            let more = named.len() - NAMED;
+            let named = named[..NAMED].join(", ");
+            format!("{named} and {more} more have not come to their end")
+        }
+    };
+    let message = format!("timed out waiting for the condition: {what}");
+    Failure::new(ExitCode::TimedOut, message)
 }
 
 fn code_of(end: &End) -> ExitCode {
