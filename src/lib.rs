@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod clock;
 pub mod controller;
+pub mod diagnose;
 pub mod engine;
 pub mod error;
 pub mod kubelet;

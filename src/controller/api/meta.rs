@@ -72,6 +72,11 @@ pub struct ObjectMeta {
     pub creation_timestamp: Option<Time>,
     /// Set while the object is being deleted.
     pub deletion_timestamp: Option<Time>,
+    /// Seconds that a deletion gives the object.
+    pub deletion_grace_period_seconds: Option<i64>,
+    /// What holds the object though it is deleted.
+    #[serde(deserialize_with = "null_as_default")]
+    pub finalizers: Vec<String>,
     /// Labels.
     #[serde(deserialize_with = "null_as_default")]
     pub labels: BTreeMap<String, String>,

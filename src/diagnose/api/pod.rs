@@ -1,0 +1,407 @@
+//! Pods, as far as they tell why they are not available.
+
+use std::time::Duration;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::controller::api::{ConditionStatus, ObjectMeta, Phase, null_as_default};
+
+/// A pod.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "RawPod")]
+pub struct Pod {
+    /// Metadata.
+    pub meta: ObjectMeta,
+    /// The node it is bound to; empty while unscheduled.
+    pub node_name: String,
+    /// Who is to schedule it; empty where the object does not say.
+    pub scheduler_name: String,
+    /// The node that is being made free for it, or prepared.
+    pub nominated_node: String,
+    /// Names of the claims that its volumes use.
+    pub claims: Vec<String>,
+    /// Whether every regular container has a readiness probe.
+    pub is_probed: bool,
+    /// `status.phase`.
+    pub phase: Phase,
+    /// `status.reason`.
+    pub reason: String,
+    /// `status.message`.
+    pub message: String,
+    /// Conditions.
+    pub conditions: Vec<PodCondition>,
+    /// Init containers and sidecars, in the order of the spec.
+    pub init: Vec<Container>,
+    /// Regular containers.
+    pub containers: Vec<Container>,
+}
+
+/// A condition of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodCondition {
+    /// The type, such as `Ready`.
+    #[serde(rename = "type")]
+    pub type_: String,
+    /// The status.
+    pub status: ConditionStatus,
+    /// A word for machines.
+    #[serde(deserialize_with = "null_as_default")]
+    pub reason: String,
+    /// A sentence for people.
+    #[serde(deserialize_with = "null_as_default")]
+    pub message: String,
+    /// When the status last changed.
+    pub last_transition_time: Option<Time>,
+}
+
+/// What the kubelet says about a container.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Container {
+    /// Its name.
+    pub name: String,
+    /// Its image, as the template has it.
+    pub image: String,
+    /// Whether it goes on beside the regular ones (an init container with restartPolicy `Always`).
+    pub is_sidecar: bool,
+    /// Whether it is ready.
+    pub is_ready: bool,
+    /// Whether it has passed its startup probe.
+    pub is_started: bool,
+    /// How often it was started again.
+    pub restarts: i32,
+    /// What it does.
+    pub state: State,
+    /// How the run before ended.
+    pub last: Option<Terminated>,
+}
+
+/// What a container does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum State {
+    /// Nothing is known of it.
+    #[default]
+    Unknown,
+    /// It is to run.
+    Waiting {
+        /// A word for machines.
+        reason: String,
+        /// A sentence for people.
+        message: String,
+    },
+    /// It runs.
+    Running {
+        /// Since when.
+        since: Option<Timestamp>,
+    },
+    /// It has ended.
+    Terminated(Terminated),
+}
+
+/// How a run of a container ended.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Terminated {
+    /// The exit code; 137 and 143 are SIGKILL and SIGTERM.
+    pub exit_code: i32,
+    /// `Error`, `Completed`, `OOMKilled`, `StartError`, …
+    #[serde(deserialize_with = "null_as_default")]
+    pub reason: String,
+    /// What it left in its termination log.
+    #[serde(deserialize_with = "null_as_default")]
+    pub message: String,
+    /// When it began.
+    pub started_at: Option<Time>,
+    /// When it ended.
+    pub finished_at: Option<Time>,
+}
+
+impl Terminated {
+    /// How long it ran, where both ends are known. Runs that never began are said to have begun in 1970.
+    pub fn run_time(&self) -> Option<Duration> {
+        let started = self.started_at.as_ref()?.0;
+        let ran = self.finished_at.as_ref()?.0.duration_since(started);
+        (started > Timestamp::UNIX_EPOCH)
+            .then(|| Duration::try_from(ran).ok())
+            .flatten()
+    }
+}
+
+impl Container {
+    /// How its latest run ended: the one that has just ended, else the one before.
+    pub fn latest_end(&self) -> Option<&Terminated> {
+        match &self.state {
+            State::Terminated(end) => Some(end),
+            _ => self.last.as_ref(),
+        }
+    }
+
+    /// How often it has ended.
+    pub fn exits(&self) -> i32 {
+        match self.state {
+            State::Terminated(_) => self.restarts.saturating_add(1),
+            State::Waiting { .. } if self.last.is_some() => self.restarts.saturating_add(1),
+            _ => self.restarts,
+        }
+    }
+
+    /// Since when it runs, if it does.
+    pub fn running_since(&self) -> Option<Timestamp> {
+        match self.state {
+            State::Running { since } => since,
+            _ => None,
+        }
+    }
+
+    /// Whether it runs.
+    pub fn is_running(&self) -> bool {
+        matches!(self.state, State::Running { .. })
+    }
+
+    /// The word and the sentence that it waits with.
+    pub fn waiting(&self) -> Option<(&str, &str)> {
+        match &self.state {
+            State::Waiting { reason, message } => Some((reason, message)),
+            _ => None,
+        }
+    }
+}
+
+impl Pod {
+    /// One of its conditions.
+    pub fn condition(&self, type_: &str) -> Option<&PodCondition> {
+        self.conditions
+            .iter()
+            .find(|condition| condition.type_ == type_)
+    }
+
+    /// Whether a condition is there with this status.
+    pub fn has_condition(&self, type_: &str, status: ConditionStatus) -> bool {
+        self.condition(type_)
+            .is_some_and(|condition| condition.status == status)
+    }
+
+    /// Since when it is ready; `None` when it is not, or the condition does not say.
+    pub fn ready_since(&self) -> Option<Timestamp> {
+        self.condition("Ready")
+            .filter(|condition| condition.status == ConditionStatus::True)
+            .and_then(|condition| condition.last_transition_time.as_ref())
+            .map(|time| time.0)
+    }
+
+    /// Whether it is ready, and has been for long enough to count as available. A clock that is behind the
+    /// cluster's makes it at most later.
+    pub fn is_available(&self, min_ready_seconds: i32, now: Timestamp) -> bool {
+        if !self.has_condition("Ready", ConditionStatus::True) {
+            return false;
+        }
+        min_ready_seconds == 0
+            || self.ready_since().is_some_and(|since| {
+                now.duration_since(since) >= SignedDuration::from_secs(min_ready_seconds.into())
+            })
+    }
+
+    /// `Succeeded` or `Failed`.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Succeeded | Phase::Failed)
+    }
+
+    /// All containers, in the order in which they hold each other up.
+    pub fn all_containers(&self) -> impl Iterator<Item = &Container> {
+        self.init.iter().chain(&self.containers)
+    }
+
+    /// The largest restart count among its containers.
+    pub fn restarts(&self) -> i32 {
+        self.all_containers()
+            .map(|container| container.restarts)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawPod {
+    metadata: ObjectMeta,
+    #[serde(deserialize_with = "null_as_default")]
+    spec: RawSpec,
+    #[serde(deserialize_with = "null_as_default")]
+    status: RawStatus,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawSpec {
+    #[serde(deserialize_with = "null_as_default")]
+    node_name: String,
+    #[serde(deserialize_with = "null_as_default")]
+    scheduler_name: String,
+    #[serde(deserialize_with = "null_as_default")]
+    init_containers: Vec<RawContainer>,
+    #[serde(deserialize_with = "null_as_default")]
+    containers: Vec<RawContainer>,
+    #[serde(deserialize_with = "null_as_default")]
+    volumes: Vec<RawVolume>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawContainer {
+    name: String,
+    #[serde(deserialize_with = "null_as_default")]
+    image: String,
+    restart_policy: Option<String>,
+    readiness_probe: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawVolume {
+    persistent_volume_claim: Option<RawClaim>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawClaim {
+    claim_name: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawStatus {
+    #[serde(deserialize_with = "null_as_default")]
+    phase: Phase,
+    #[serde(deserialize_with = "null_as_default")]
+    reason: String,
+    #[serde(deserialize_with = "null_as_default")]
+    message: String,
+    #[serde(deserialize_with = "null_as_default")]
+    nominated_node_name: String,
+    #[serde(deserialize_with = "null_as_default")]
+    conditions: Vec<PodCondition>,
+    #[serde(deserialize_with = "null_as_default")]
+    container_statuses: Vec<RawContainerStatus>,
+    #[serde(deserialize_with = "null_as_default")]
+    init_container_statuses: Vec<RawContainerStatus>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawContainerStatus {
+    name: String,
+    #[serde(deserialize_with = "null_as_default")]
+    image: String,
+    ready: bool,
+    started: Option<bool>,
+    restart_count: i32,
+    #[serde(deserialize_with = "null_as_default")]
+    state: RawState,
+    #[serde(deserialize_with = "null_as_default")]
+    last_state: RawState,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawState {
+    waiting: Option<RawWaiting>,
+    running: Option<RawRunning>,
+    terminated: Option<Terminated>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawWaiting {
+    #[serde(deserialize_with = "null_as_default")]
+    reason: String,
+    #[serde(deserialize_with = "null_as_default")]
+    message: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawRunning {
+    started_at: Option<Time>,
+}
+
+impl From<RawState> for State {
+    fn from(raw: RawState) -> Self {
+        match raw {
+            RawState {
+                terminated: Some(end),
+                ..
+            } => Self::Terminated(end),
+            RawState {
+                running: Some(running),
+                ..
+            } => Self::Running {
+                since: running.started_at.map(|time| time.0),
+            },
+            RawState {
+                waiting: Some(RawWaiting { reason, message }),
+                ..
+            } => Self::Waiting { reason, message },
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl RawContainerStatus {
+    /// With what the spec says about the container of that name.
+    fn beside(self, specs: &[RawContainer]) -> Container {
+        let spec = specs.iter().find(|spec| spec.name == self.name);
+        Container {
+            image: spec
+                .map(|spec| spec.image.clone())
+                .filter(|image| !image.is_empty())
+                .unwrap_or(self.image),
+            is_sidecar: spec.is_some_and(|spec| spec.restart_policy.as_deref() == Some("Always")),
+            is_ready: self.ready,
+            is_started: self.started.unwrap_or(self.ready),
+            restarts: self.restart_count,
+            state: self.state.into(),
+            last: self.last_state.terminated,
+            name: self.name,
+        }
+    }
+}
+
+impl From<RawPod> for Pod {
+    fn from(raw: RawPod) -> Self {
+        let RawPod {
+            metadata,
+            spec,
+            status,
+        } = raw;
+        let with_specs = |statuses: Vec<RawContainerStatus>, specs: &[RawContainer]| {
+            let containers = statuses.into_iter().map(|status| status.beside(specs));
+            containers.collect()
+        };
+        let is_probed = spec
+            .containers
+            .iter()
+            .all(|container| container.readiness_probe.is_some());
+        Self {
+            meta: metadata,
+            claims: spec
+                .volumes
+                .into_iter()
+                .filter_map(|volume| volume.persistent_volume_claim)
+                .map(|claim| claim.claim_name)
+                .collect(),
+            is_probed: is_probed && !spec.containers.is_empty(),
+            init: with_specs(status.init_container_statuses, &spec.init_containers),
+            containers: with_specs(status.container_statuses, &spec.containers),
+            node_name: spec.node_name,
+            scheduler_name: spec.scheduler_name,
+            nominated_node: status.nominated_node_name,
+            phase: status.phase,
+            reason: status.reason,
+            message: status.message,
+            conditions: status.conditions,
+        }
+    }
+}

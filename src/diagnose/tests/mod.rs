@@ -1,0 +1,5 @@
+//! Diagnoses of states that real components wrote, and of states built for one rule each.
+
+mod gallery;
+mod rules;
+mod world;
