@@ -3,6 +3,7 @@
 
 mod event;
 mod pod;
+mod raw_pod;
 mod surroundings;
 
 pub use event::{Event, Involved};
