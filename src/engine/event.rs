@@ -40,6 +40,8 @@ pub enum Happening {
     Retrying {
         /// Why, one line.
         error: String,
+        /// Whether somebody else had only written first: nothing is wrong, and it is tried at once.
+        routine: bool,
     },
     /// The rollout ended.
     Ended(End),

@@ -285,6 +285,7 @@ impl Engine {
                     &subject,
                     Happening::Retrying {
                         error: error.clone(),
+                        routine: stale,
                     },
                 );
                 let refused = WaitingOn::Refused { message: error };

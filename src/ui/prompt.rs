@@ -33,10 +33,7 @@ pub fn ask(
     input: &mut impl BufRead,
 ) -> io::Result<Answer> {
     let mut lines = vec![Line::new(Tone::Strong, object)];
-    lines.extend(steps.iter().map(|step| {
-        let words = Words::new(&step.action, revisions, Naming::Full).to_do();
-        Line::new(Tone::Plain, format!("  {words}")).with(Tone::Faint, format!(": {}", step.why))
-    }));
+    lines.extend(listed(steps, revisions));
     let question = Line::new(Tone::Strong, "Apply? [y]es, [n]o/stop, [a]ll: ");
     loop {
         printer.question(&lines, &question);
@@ -52,6 +49,34 @@ pub fn ask(
             _ => lines = vec![Line::from("Please answer y, n or a.")],
         }
     }
+}
+
+/// A line a step; those that read the same, as pods that are created do, are one.
+fn listed(steps: &[&Step], revisions: &Revisions) -> Vec<Line> {
+    // What the steps create or number anew is called by its number in all of them.
+    let mut revisions = revisions.clone();
+    for step in steps {
+        revisions.learn_step(&step.action);
+    }
+    let texts = steps.iter().map(|step| {
+        let words = Words::new(&step.action, &revisions, Naming::Full).to_do();
+        (words, step.why.to_string())
+    });
+    let mut lines: Vec<((String, String), usize)> = Vec::new();
+    for text in texts {
+        match lines.last_mut() {
+            Some((last, times)) if *last == text => *times += 1,
+            _ => lines.push((text, 1)),
+        }
+    }
+    let line = |((words, why), times)| {
+        let times = match times {
+            1 => String::new(),
+            times => format!(" ({times} times)"),
+        };
+        Line::new(Tone::Plain, format!("  {words}{times}")).with(Tone::Faint, format!(": {why}"))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -90,6 +115,32 @@ mod tests {
         ] {
             assert_eq!(answer(input).0, expected, "{input:?}");
         }
+    }
+
+    #[test]
+    fn new_revisions_are_named_and_like_steps_are_told_once() {
+        let (printer, capture) = captured(Level::Quiet);
+        let steps = [
+            scene::create(1),
+            scene::create_pod(scene::NEW),
+            scene::create_pod(scene::NEW),
+        ];
+        let steps: Vec<&Step> = steps.iter().collect();
+        let revisions = Revisions::default();
+        ask(
+            &printer,
+            "deployment/web",
+            &steps,
+            &revisions,
+            &mut "y\n".as_bytes(),
+        )
+        .expect("readable");
+        insta::assert_snapshot!(capture.err(), @"
+        deployment/web
+          create web-7f9c (revision 2) with 1 pod: new template: at most 6 pods in total
+          create pod for web-7f9c (revision 2) (2 times): 0 of 2 pods
+        Apply? [y]es, [n]o/stop, [a]ll:
+        ");
     }
 
     #[test]

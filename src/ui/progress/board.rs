@@ -8,8 +8,8 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::ending;
 use super::eta::Eta;
-use super::pods::PodBatch;
-use crate::controller::action::{Action, Kind, Outcome, Step};
+use super::pods::{Announced, PodBatch};
+use crate::controller::action::{Kind, Outcome, Step};
 use crate::controller::api::ObjectKey;
 use crate::controller::deployment::overview::Overview;
 use crate::controller::why::WaitingOn;
@@ -89,8 +89,8 @@ pub struct Track {
     /// The last steps, oldest first.
     pub(super) log: VecDeque<Entry>,
     pub(super) revisions: Revisions,
-    /// By how many pods each ReplicaSet has yet to grow, or to shrink, to what the log says.
-    announced: HashMap<String, i64>,
+    /// What the log says of sizes and pods have not made true yet.
+    announced: Announced,
     /// Whether its final line has been printed.
     pub(super) settled: bool,
     started: Timestamp,
@@ -117,7 +117,7 @@ impl Track {
             retrying: None,
             log: VecDeque::new(),
             revisions: Revisions::default(),
-            announced: HashMap::new(),
+            announced: Announced::default(),
             settled: false,
             started: event.at,
             latest: event.at,
@@ -166,7 +166,7 @@ impl Track {
             self.settled = false;
             self.steps = 0;
             self.log.clear();
-            self.announced.clear();
+            self.announced = Announced::default();
             self.eta = Eta::default();
             self.started = event.at;
         }
@@ -181,7 +181,11 @@ impl Track {
                 dry_run,
             } => self.step(step, outcome, *dry_run),
             Happening::Waiting(waiting) => self.waiting.clone_from(waiting),
-            Happening::Retrying { error } => self.retrying = Some(error.clone()),
+            Happening::Retrying { error, routine } => {
+                if !routine {
+                    self.retrying = Some(error.clone());
+                }
+            }
             Happening::Ended(end) => self.end = Some(end.clone()),
         }
     }
@@ -217,10 +221,10 @@ impl Track {
                 self.retrying = None;
                 self.steps += 1;
                 match PodBatch::begin(step, dry_run, &self.revisions) {
-                    Some(batch) if self.was_announced(&batch) => {}
+                    Some(batch) if self.announced.covers(&batch) => {}
                     Some(batch) => self.log(Entry::Pods(batch)),
                     None => {
-                        self.announce(&step.action);
+                        self.announced.announce(&step.action);
                         self.log(Entry::Step(
                             Line::new(Tone::Plain, self.to_do(step))
                                 .with(Tone::Faint, format!(": {}", step.why)),
@@ -233,30 +237,6 @@ impl Track {
                     .with(Tone::Plain, format!(": {refusal}")),
             )),
         }
-    }
-
-    /// Remembers the pods that a change of scale will bring or take.
-    fn announce(&mut self, action: &Action) {
-        let (name, growth) = match action {
-            Action::CreateReplicaSet(new) => (&new.key.name, i64::from(new.replicas)),
-            Action::ScaleReplicaSet {
-                target, from, to, ..
-            } => (&target.key.name, i64::from(*to) - i64::from(*from)),
-            _ => return,
-        };
-        *self.announced.entry(name.clone()).or_default() += growth;
-    }
-
-    /// Whether a change of scale in the log stands for these pods already.
-    fn was_announced(&mut self, batch: &PodBatch) -> bool {
-        let announced = batch.growth().and_then(|(replica_set, growth)| {
-            let announced = self.announced.get_mut(replica_set)?;
-            (announced.signum() == growth.signum()).then_some((announced, growth))
-        });
-        announced.is_some_and(|(announced, growth)| {
-            *announced -= growth;
-            true
-        })
     }
 
     fn to_do(&self, step: &Step) -> String {

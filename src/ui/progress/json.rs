@@ -143,7 +143,7 @@ impl<'a> Record<'a> {
                     waiting: waiting.iter().map(Sentence::of).collect(),
                 },
             ),
-            Happening::Retrying { error } => ("Retry", Details::Retry { error }),
+            Happening::Retrying { error, .. } => ("Retry", Details::Retry { error }),
             Happening::Ended(end) => ("End", Details::End(Ended::of(end))),
         };
         Self {

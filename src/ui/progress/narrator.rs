@@ -3,9 +3,11 @@
 //! `docs/output.md` lists the lines. What the next event may complete (pods that are still being created) or repeat
 //! (counts of a large Deployment that moved by one) is held back until it is due. Pure.
 
+use std::mem;
+
 use super::board::Track;
 use super::ending::{Ending, joined};
-use super::pods::PodBatch;
+use super::pods::{Announced, PodBatch};
 use crate::controller::action::{Action, Outcome, RefusalReason, Step};
 use crate::controller::deployment::overview::Overview;
 use crate::controller::keys;
@@ -26,6 +28,7 @@ pub(super) struct Narrator {
     untold: Option<Counts>,
     waiting: Vec<WaitingOn>,
     batch: Option<PodBatch>,
+    announced: Announced,
     refusal: Option<String>,
     retried: Option<String>,
 }
@@ -52,7 +55,8 @@ impl Narrator {
                 dry_run,
             } => self.stepped(step, outcome, *dry_run, track, verbose),
             Happening::Waiting(waiting) => self.waiting(waiting, track),
-            Happening::Retrying { error } => self.retrying(error, track),
+            Happening::Retrying { routine: true, .. } if !verbose => Vec::new(),
+            Happening::Retrying { error, .. } => self.retrying(error, track),
             Happening::Ended(end) => {
                 let mut lines = self.flush(track);
                 lines.push(Ending::new(end, track).line());
@@ -99,7 +103,10 @@ impl Narrator {
             return lines;
         };
         self.untold = (counts != self.counts).then_some(counts);
-        if verbose || counts.is_news_after(&self.counts) {
+        // Where every pod counts, a line each time the rollout pauses says enough.
+        let in_strides = counts.stride() > 1 && counts.is_news_after(&self.counts);
+        let is_first = self.counts == Counts::default();
+        if verbose || in_strides || is_first {
             lines.extend(self.flush(track));
         }
         lines
@@ -135,6 +142,9 @@ impl Narrator {
         self.refusal = None;
         self.retried = None;
         if !verbose && let Some(batch) = PodBatch::begin(step, dry_run, &track.revisions) {
+            if self.announced.covers(&batch) {
+                return Vec::new();
+            }
             if self.batch.as_mut().is_some_and(|open| open.absorb(&batch)) {
                 return Vec::new();
             }
@@ -142,6 +152,8 @@ impl Narrator {
             self.batch = Some(batch);
             return lines;
         }
+        self.announced.announce(&step.action);
+        self.waiting.clear();
         let mut lines = self.flush_pods(track);
         let why = &step.why;
         lines.push(Line::from(match &step.action {
@@ -155,18 +167,47 @@ impl Narrator {
         lines
     }
 
+    /// Nothing can be done for now: the counts are told, where they have moved by enough, and what is waited for, where
+    /// more is new about it than a number that the counts tell as well.
     fn waiting(&mut self, waiting: &[WaitingOn], track: &Track) -> Vec<Line> {
-        let mut lines = self.flush(track);
-        let countdown_only = waiting.len() == self.waiting.len()
-            && waiting
+        let mut lines = self.flush_pods(track);
+        if self
+            .untold
+            .is_some_and(|counts| counts.is_news_after(&self.counts))
+        {
+            lines.extend(self.flush(track));
+        }
+        let telling = telling(waiting);
+        let is_told = telling.len() == self.waiting.len()
+            && telling
                 .iter()
                 .zip(&self.waiting)
-                .all(|(now, before)| same_wait(now, before));
-        if !countdown_only && !waiting.is_empty() {
-            lines.push(labelled(Tone::Pending, "waiting", &joined(waiting)));
+                .all(|(now, told)| same_wait(now, told));
+        if !is_told && !telling.is_empty() {
+            lines.push(labelled(Tone::Pending, "waiting", &joined(&telling)));
+            self.waiting = telling;
         }
-        self.waiting = waiting.to_vec();
         lines
+    }
+}
+
+/// Pods that only have to go are worth a line where nothing else is waited for.
+fn telling(waiting: &[WaitingOn]) -> Vec<WaitingOn> {
+    let is_leaving = |wait: &&WaitingOn| {
+        matches!(
+            wait,
+            WaitingOn::OldPods { .. } | WaitingOn::Terminating { .. }
+        )
+    };
+    let others: Vec<WaitingOn> = waiting
+        .iter()
+        .filter(|wait| !is_leaving(wait))
+        .cloned()
+        .collect();
+    if others.is_empty() {
+        waiting.to_vec()
+    } else {
+        others
     }
 }
 
@@ -196,7 +237,6 @@ impl Counts {
                 counts.old == 0,
             ]
         };
-        let least = (self.desired / COUNTS_TOLD).max(1);
         at_the_goal(self) != at_the_goal(told)
             || [
                 (self.updated, told.updated),
@@ -205,7 +245,12 @@ impl Counts {
                 (self.old, told.old),
             ]
             .iter()
-            .any(|(now, before)| now.abs_diff(*before) >= least.unsigned_abs())
+            .any(|(now, before)| now.abs_diff(*before) >= self.stride())
+    }
+
+    /// By how many pods a count has to move.
+    fn stride(&self) -> u32 {
+        (self.desired / COUNTS_TOLD).max(1).unsigned_abs()
     }
 
     fn line(&self) -> Line {
@@ -254,13 +299,14 @@ fn labelled(tone: Tone, label: &str, text: &str) -> Line {
     Line::new(tone, label).with(Tone::Plain, format!(": {text}"))
 }
 
-/// Whether two waits differ by nothing but the seconds that passed.
+/// Whether two waits differ by nothing but how far they have come.
 fn same_wait(left: &WaitingOn, right: &WaitingOn) -> bool {
-    match (left, right) {
-        (
-            WaitingOn::MinReadySeconds { pods: left, .. },
-            WaitingOn::MinReadySeconds { pods: right, .. },
-        ) => left == right,
+    match left {
+        WaitingOn::NewPods { .. }
+        | WaitingOn::Pods { .. }
+        | WaitingOn::OldPods { .. }
+        | WaitingOn::Terminating { .. }
+        | WaitingOn::MinReadySeconds { .. } => mem::discriminant(left) == mem::discriminant(right),
         _ => left == right,
     }
 }

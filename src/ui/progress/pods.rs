@@ -1,5 +1,7 @@
 //! Pods are created and deleted one by one, and told by their number.
 
+use std::collections::HashMap;
+
 use crate::controller::action::{Action, Step};
 use crate::controller::plural::count;
 use crate::ui::step::{Naming, ReplicaSetName, Revisions};
@@ -42,7 +44,7 @@ impl PodBatch {
     }
 
     /// The ReplicaSet, and by how many pods it grows.
-    pub(super) fn growth(&self) -> Option<(&str, i64)> {
+    fn growth(&self) -> Option<(&str, i64)> {
         let pods = i64::from(self.pods);
         let replica_set = self.replica_set.as_deref()?;
         Some((replica_set, if self.created { pods } else { -pods }))
@@ -78,5 +80,35 @@ impl PodBatch {
     fn name<'a>(&'a self, revisions: &Revisions, naming: Naming) -> Option<ReplicaSetName<'a>> {
         let replica_set = self.replica_set.as_deref()?;
         Some(ReplicaSetName::new(replica_set, revisions, naming))
+    }
+}
+
+/// By how many pods each ReplicaSet has yet to grow, or to shrink, to what was told of its size.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Announced(HashMap<String, i64>);
+
+impl Announced {
+    /// Remembers the pods that a change of size will bring or take.
+    pub(super) fn announce(&mut self, action: &Action) {
+        let (name, growth) = match action {
+            Action::CreateReplicaSet(new) => (&new.key.name, i64::from(new.replicas)),
+            Action::ScaleReplicaSet {
+                target, from, to, ..
+            } => (&target.key.name, i64::from(*to) - i64::from(*from)),
+            _ => return,
+        };
+        *self.0.entry(name.clone()).or_default() += growth;
+    }
+
+    /// Whether a change of size that was told stands for these pods; then they count as come.
+    pub(super) fn covers(&mut self, batch: &PodBatch) -> bool {
+        let announced = batch.growth().and_then(|(replica_set, growth)| {
+            let announced = self.0.get_mut(replica_set)?;
+            (announced.signum() == growth.signum()).then_some((announced, growth))
+        });
+        announced.is_some_and(|(announced, growth)| {
+            *announced -= growth;
+            true
+        })
     }
 }

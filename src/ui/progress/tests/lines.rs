@@ -39,9 +39,6 @@ fn a_stuck_rollout_in_plain_lines() {
     deployment/web: created web-7f9c (revision 2) with 1 pod: new template: at most 6 pods in total
     deployment/web: scaled down revision 1 5→4: availability room 1: available 5, at least 4 must stay
     deployment/web: scaled up revision 2 1→2: surge room 1: total 5 of at most 6
-    deployment/web: revision 2: 0 of 5 updated, 0 ready, 0 available, 5 old left
-    deployment/web: revision 2: created 2 pods
-    deployment/web: revision 1: deleted 1 pod
     deployment/web: revision 2: 2 of 5 updated, 0 ready, 0 available, 4 old left
     deployment/web: waiting: total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither side may move until 1 of 2 new pods is ready
     deployment/web: at rest: nothing more can be done for now
@@ -133,9 +130,17 @@ fn refusals_and_retries_are_told_once_and_conflicts_not_at_all() {
             ),
         ),
         event(
+            2,
+            Happening::Retrying {
+                error: "object has been modified".to_owned(),
+                routine: true,
+            },
+        ),
+        event(
             3,
             Happening::Retrying {
                 error: "connection refused".to_owned(),
+                routine: false,
             },
         ),
     ];
@@ -169,7 +174,7 @@ fn a_dry_run_says_what_would_be_done() {
     });
     insta::assert_snapshot!(plain(&events), @"
     deployment/web: create web-7f9c (revision 2) with 1 pod: new template: at most 6 pods in total (dry run)
-    deployment/web: revision 2: create 2 pods (dry run)
+    deployment/web: revision 2: create 1 pod (dry run)
     deployment/web: scale down web-6d4b 5→4: availability room 1: available 5, at least 4 must stay (dry run)
     ");
 }
@@ -203,10 +208,7 @@ fn a_countdown_is_not_repeated() {
         };
         event(0, Happening::Waiting(vec![wait]))
     };
-    insta::assert_snapshot!(plain(&[wait(9, 2), wait(8, 2), wait(7, 2), wait(7, 1)]), @"
-    deployment/web: waiting: 2 ready pods to stay ready, the next for 9s more
-    deployment/web: waiting: 1 ready pod to stay ready for 7s more
-    ");
+    insta::assert_snapshot!(plain(&[wait(9, 2), wait(8, 2), wait(7, 2), wait(7, 1)]), @"deployment/web: waiting: 2 ready pods to stay ready, the next for 9s more");
 }
 
 #[test]
@@ -232,6 +234,7 @@ fn hostile_messages_stay_on_their_line() {
         0,
         Happening::Retrying {
             error: message.to_owned(),
+            routine: false,
         },
     )];
     insta::assert_snapshot!(plain(&events), @"deployment/web: retrying: no error: forged live");
@@ -255,6 +258,7 @@ fn json_lines() -> String {
             5,
             Happening::Retrying {
                 error: "connection refused".to_owned(),
+                routine: false,
             },
         ),
         ended(
