@@ -9,6 +9,7 @@ pub mod controller;
 pub mod diagnose;
 pub mod engine;
 pub mod error;
+pub mod follow;
 pub mod kubelet;
 pub mod manifest;
 pub mod sandbox;

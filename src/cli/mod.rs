@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod connection;
 pub mod duration;
 mod embedded;
+mod fail_after;
 mod interrupt;
 pub mod kube_flags;
 mod kubeconfig;
@@ -16,6 +17,7 @@ mod manifests;
 pub mod output;
 pub mod report;
 pub mod selection;
+mod status;
 mod sync;
 mod usage;
 mod version;
@@ -59,6 +61,8 @@ pub struct Cli {
 pub enum Command {
     /// Reconcile Deployments and ReplicaSets from here
     Sync(Box<sync::SyncArgs>),
+    /// Show how rollouts stand, why, and what to do
+    Status(Box<status::StatusArgs>),
     /// Print the version
     Version(version::VersionArgs),
 }
@@ -121,6 +125,7 @@ async fn dispatch(cli: Cli, mut interrupts: Interrupts) -> anyhow::Result<ExitCo
             args.run(&cli.kube, cli.logging.is_verbose(), interrupts.next())
                 .await
         }
+        Command::Status(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
         Command::Version(args) => args.run(),
     }
 }

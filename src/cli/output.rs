@@ -20,16 +20,22 @@ pub enum OutputFormat {
     Name,
     /// One JSON object a line, as things happen.
     Jsonl,
+    /// For a pull request or a job's summary.
+    Markdown,
+    /// Annotations of GitHub Actions.
+    Github,
 }
 
 impl OutputFormat {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Table,
         Self::Wide,
         Self::Json,
         Self::Yaml,
         Self::Name,
         Self::Jsonl,
+        Self::Markdown,
+        Self::Github,
     ];
 
     /// What the user calls it.
@@ -41,6 +47,8 @@ impl OutputFormat {
             Self::Yaml => "yaml",
             Self::Name => "name",
             Self::Jsonl => "jsonl",
+            Self::Markdown => "markdown",
+            Self::Github => "github",
         }
     }
 }

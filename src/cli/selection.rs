@@ -4,8 +4,10 @@
 //! to say, and label selectors reach it as they were written.
 
 use clap::Args;
+use kube::core::Status;
 
 use crate::controller::action::Kind;
+use crate::engine::store::Item;
 use crate::error::Failure;
 
 /// The arguments that select objects.
@@ -247,6 +249,13 @@ fn without_repeats<T: PartialEq>(items: Vec<T>) -> Vec<T> {
         }
         kept
     })
+}
+
+/// The API server's answer for a name that does not exist.
+pub(super) fn not_found(item: &Item) -> Status {
+    let name = &item.key.name;
+    let message = format!("{}.apps \"{name}\" not found", item.kind.plural());
+    Status::failure(&message, "NotFound").with_code(404)
 }
 
 #[cfg(test)]

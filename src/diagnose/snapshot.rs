@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use super::api::{Autoscaler, Claim, Event, Node, Pod, Quota};
+use super::api::{Autoscaler, Event, Node, Pod, Quota};
 use crate::controller::api::{Deployment, ReplicaSet};
 
 /// A Deployment at an instant, with whatever of its surroundings could be read.
@@ -38,8 +38,6 @@ pub struct Surroundings {
     pub quotas: Vec<Arc<Quota>>,
     /// Nodes.
     pub nodes: Vec<Arc<Node>>,
-    /// Claims of the namespace.
-    pub claims: Vec<Arc<Claim>>,
     /// Autoscalers of the namespace.
     pub autoscalers: Vec<Arc<Autoscaler>>,
     /// Other Deployments of the namespace.

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use kube::Client;
 use kube::core::Status;
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::clock::Clock;
 use crate::controller::action::{Action, Applied, Kind, Outcome, Refusal, RefusalReason, Target};
-use crate::controller::api::{
-    Deployment, ObjectKey, ObjectMeta, Pod, ReplicaSet, ReplicaSetStatus,
-};
+use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet, ReplicaSetStatus};
 use crate::controller::plan::LiveOwner;
 
 use super::error::EngineError;
@@ -120,7 +118,7 @@ impl Sender {
             Ok(None) => return Answer::applied(Applied::default(), Effect::None),
             Err(error) => return Answer::refused(RefusalReason::Other, error.to_string()),
         };
-        match self.client.request_text(request).await {
+        match self.client.request::<Value>(request).await {
             Ok(body) => self.accept(action, &body),
             Err(error) => Answer::from_error(&error, action),
         }
@@ -202,17 +200,19 @@ impl Sender {
         }
     }
 
-    fn accept(&self, action: &Action, body: &str) -> Answer {
-        let answer = if self.requests.dry_run == DryRun::Server {
-            serde_json::from_str(body)
-                .map(|Stored { metadata }| Answer::applied(applied(&metadata), Effect::None))
+    fn accept(&self, action: &Action, body: &Value) -> Answer {
+        let effect = if self.requests.dry_run == DryRun::Server {
+            Ok(Effect::None)
         } else {
-            effect_of(action, body).map(|effect| Answer::applied(effect.applied(), effect))
+            effect_of(action, body)
         };
-        answer.unwrap_or_else(|error| {
-            let message = format!("the server's answer can't be read: {error}");
-            Answer::refused(RefusalReason::Timeout, message)
-        })
+        match effect {
+            Ok(effect) => Answer::applied(applied_of(body), effect),
+            Err(error) => {
+                let message = format!("the server's answer can't be read: {error}");
+                Answer::refused(RefusalReason::Timeout, message)
+            }
+        }
     }
 }
 
@@ -290,34 +290,23 @@ fn reason_of(status: &Status) -> RefusalReason {
     }
 }
 
-impl Effect {
-    /// What the core is told of a write that had this effect.
-    fn applied(&self) -> Applied {
-        let meta = match self {
-            Self::Deployment(object) => &object.meta,
-            Self::ReplicaSet(object) => &object.meta,
-            Self::Pod(object) => &object.meta,
-            Self::None | Self::Gone { .. } => return Applied::default(),
-        };
-        applied(meta)
-    }
-}
-
-fn applied(meta: &ObjectMeta) -> Applied {
+fn applied_of(body: &Value) -> Applied {
+    let text = |field: &str| {
+        body["metadata"][field]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
     Applied {
-        name: meta.name.clone(),
-        uid: meta.uid.clone(),
-        resource_version: meta.resource_version.clone(),
+        name: text("name"),
+        uid: text("uid"),
+        resource_version: text("resourceVersion"),
     }
 }
 
 /// A finished delete is answered with a `Status`, one that takes its time with the object.
-fn effect_of(action: &Action, body: &str) -> Result<Effect, serde_json::Error> {
-    let deletes = matches!(
-        action,
-        Action::DeletePod { .. } | Action::DeleteReplicaSet { .. }
-    );
-    if deletes && serde_json::from_str::<Kinded>(body)?.kind == "Status" {
+fn effect_of(action: &Action, body: &Value) -> Result<Effect, serde_json::Error> {
+    if body["kind"] == "Status" {
         return Ok(match action.target() {
             Some(target) => Effect::Gone {
                 kind: target.kind,
@@ -328,20 +317,8 @@ fn effect_of(action: &Action, body: &str) -> Result<Effect, serde_json::Error> {
         });
     }
     Ok(match action.kind() {
-        Kind::Deployment => Effect::Deployment(serde_json::from_str(body)?),
-        Kind::ReplicaSet => Effect::ReplicaSet(serde_json::from_str(body)?),
-        Kind::Pod => Effect::Pod(serde_json::from_str(body)?),
+        Kind::Deployment => Effect::Deployment(Arc::new(Deployment::from_json(body)?)),
+        Kind::ReplicaSet => Effect::ReplicaSet(Arc::new(ReplicaSet::from_json(body)?)),
+        Kind::Pod => Effect::Pod(Arc::new(Pod::from_json(body)?)),
     })
-}
-
-#[derive(Deserialize)]
-struct Kinded {
-    #[serde(default)]
-    kind: String,
-}
-
-/// Any object, as far as a dry run's answer is read.
-#[derive(Deserialize)]
-struct Stored {
-    metadata: ObjectMeta,
 }

@@ -54,27 +54,24 @@ pub enum PatchError {
     },
 }
 
-/// The object that `body` makes of `current`. `check` says what to warn of in what comes out, or why that is no object
-/// of the type.
+/// The object that `body` makes of `current`. `read` reads what comes out as an object of the type, or says why it is
+/// none.
 pub fn apply_patch(
     kind: PatchKind,
     ty: &'static Type,
     current: &Value,
     body: &[u8],
-    check: impl FnOnce(&Value) -> Result<Vec<String>, String>,
+    read: impl FnOnce(Value) -> Result<Decoded, String>,
 ) -> Result<Decoded, PatchError> {
-    let object = match kind {
-        PatchKind::Strategic => return strategic_patch(ty, current, &parse(body, "")?, check),
+    let patched = match kind {
+        PatchKind::Strategic => return strategic_patch(ty, current, &parse(body, "")?, read),
         PatchKind::Json => json_patch(current, &parse(body, "error decoding patch: ")?)?,
         PatchKind::Merge => merge_patch(current, &parse(body, "error decoding patch: ")?)?,
     };
-    match check(&object) {
-        Ok(warnings) => Ok(Decoded { object, warnings }),
-        Err(problem) => Err(PatchError::Untyped {
-            patch: printed::patched(ty, current, &object),
-            problem,
-        }),
-    }
+    read(patched.clone()).map_err(|problem| PatchError::Untyped {
+        patch: printed::patched(ty, current, &patched),
+        problem,
+    })
 }
 
 fn parse(body: &[u8], prefix: &str) -> Result<Value, PatchError> {
@@ -176,7 +173,7 @@ fn strategic_patch(
     ty: &'static Type,
     current: &Value,
     patch: &Value,
-    check: impl FnOnce(&Value) -> Result<Vec<String>, String>,
+    read: impl FnOnce(Value) -> Result<Decoded, String>,
 ) -> Result<Decoded, PatchError> {
     let members = match patch {
         Value::Object(members) => members.clone(),
@@ -184,14 +181,13 @@ fn strategic_patch(
         other => return Err(wrong_type("", other, "map[string]interface {}")),
     };
     let current = current.as_object().cloned().unwrap_or_default();
-    let object = Value::Object(strategic::merge(ty, current, members)?);
+    let merged = Value::Object(strategic::merge(ty, current, members)?);
     let untyped = |problem| PatchError::Untyped {
         patch: go_format::Printed(patch).to_string(),
         problem,
     };
-    if let Some(problem) = go_format::unreadable(ty, &object) {
+    if let Some(problem) = go_format::unreadable(ty, &merged) {
         return Err(untyped(problem));
     }
-    let warnings = check(&object).map_err(untyped)?;
-    Ok(Decoded { object, warnings })
+    read(merged).map_err(untyped)
 }

@@ -15,5 +15,6 @@ pub mod prompt;
 pub mod rollout_status;
 #[cfg(test)]
 mod scene;
+pub mod status;
 pub mod step;
 pub mod tables;

@@ -122,6 +122,21 @@ impl Printer {
         self.write(out, &paint(lines, out.colour))
     }
 
+    /// Whether stdout is a terminal on which lines can be written over.
+    pub fn can_redraw(&self) -> bool {
+        self.streams.out.terminal && !is_dumb()
+    }
+
+    /// Writes lines over the terminal's contents, from the top; what is left below is cleared.
+    ///
+    /// # Errors
+    /// When stdout can't be written. A reader that has gone is such an error; it ends the command with code 0.
+    pub fn redraw(&self, lines: &[Line]) -> io::Result<()> {
+        let out = &self.streams.out;
+        let text = paint(lines, out.colour).replace('\n', "\u{1b}[K\r\n");
+        self.write(out, &format!("\u{1b}[H{text}\u{1b}[J"))
+    }
+
     /// Writes a document (YAML, JSON, a diff) to stdout: as it is into a pipe, cleaned line by line on a terminal.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ fn draw_summary(board: &Board, result: fn(&Track) -> String) -> Vec<Line> {
 }
 
 /// `3`, or `3 (was 1)` for a revision that was gone back to.
-fn number(revision: &RevisionOverview) -> String {
+pub(super) fn number(revision: &RevisionOverview) -> String {
     let Some(number) = revision.revision else {
         return NONE.to_owned();
     };
@@ -140,7 +140,8 @@ fn or_none(text: String) -> String {
     }
 }
 
-fn table<const N: usize>(
+/// Rows in columns, as wide as their widest cell and a gap.
+pub(super) fn table<const N: usize>(
     header: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
     gap: u16,
@@ -161,7 +162,8 @@ fn table<const N: usize>(
         .collect()
 }
 
-fn width(lines: &[Line]) -> usize {
+/// The columns that the widest line takes.
+pub(super) fn width(lines: &[Line]) -> usize {
     lines.iter().map(Line::width).max().unwrap_or(0)
 }
 

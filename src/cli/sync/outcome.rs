@@ -1,14 +1,13 @@
 //! What `sync` leaves behind: the result on stdout, and the exit code.
 
-use kube::core::Status;
 use serde_json::{Value, json};
 
 use crate::cli::cluster::Cluster;
 use crate::cli::manifests::resource;
 use crate::cli::output::OutputFormat;
+use crate::cli::selection::not_found;
 use crate::engine::event::End;
 use crate::engine::run::{StoppedBy, Summary};
-use crate::engine::store::Item;
 use crate::error::{ExitCode, Failure};
 use crate::manifest;
 use crate::ui::line::Line;
@@ -28,7 +27,8 @@ pub(super) async fn print(
     format: OutputFormat,
 ) -> anyhow::Result<()> {
     match format {
-        OutputFormat::Jsonl => {}
+        // Sync has neither of the last two.
+        OutputFormat::Jsonl | OutputFormat::Markdown | OutputFormat::Github => {}
         OutputFormat::Table | OutputFormat::Wide => {
             printer.data_lines(&table(board, cluster, printer, format))?;
         }
@@ -99,7 +99,7 @@ fn one_or_list(mut objects: Vec<Value>) -> Value {
 /// Nothing matched, or an object that was named does not exist.
 pub(super) fn exit_code(summary: &Summary) -> anyhow::Result<ExitCode> {
     if let [first, ..] = summary.missing.as_slice() {
-        return Err(missing(first).into());
+        return Err(not_found(first).into());
     }
     if summary.ends.is_empty() && summary.stopped.is_none() {
         return Err(Failure::new(ExitCode::NothingMatched, "no resources found").into());
@@ -116,13 +116,6 @@ pub(super) fn exit_code(summary: &Summary) -> anyhow::Result<ExitCode> {
         Some(StoppedBy::Person) => ExitCode::Held,
         None => of_objects.unwrap_or_default(),
     })
-}
-
-/// The API server's answer for a name that does not exist.
-fn missing(item: &Item) -> Status {
-    let name = &item.key.name;
-    let message = format!("{}.apps \"{name}\" not found", item.kind.plural());
-    Status::failure(&message, "NotFound").with_code(404)
 }
 
 /// Objects that a line names before it only counts.

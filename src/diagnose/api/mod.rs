@@ -8,4 +8,4 @@ mod surroundings;
 
 pub use event::{Event, Involved};
 pub use pod::{Container, Pod, PodCondition, State, Terminated};
-pub use surroundings::{Autoscaler, Claim, Node, Quota, Taint};
+pub use surroundings::{Autoscaler, Node, Quota, Taint};

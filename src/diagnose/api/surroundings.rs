@@ -1,4 +1,4 @@
-//! What surrounds a rollout: quotas, nodes, claims, autoscalers. All of it is optional; a diagnosis says more with it.
+//! What surrounds a rollout: quotas, nodes, autoscalers. All of it is optional; a diagnosis says more with it.
 
 use std::collections::BTreeMap;
 
@@ -66,27 +66,6 @@ pub struct Taint {
     pub value: String,
     /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
     pub effect: String,
-}
-
-/// A claim for a persistent volume.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Claim {
-    /// Metadata.
-    #[serde(rename = "metadata")]
-    pub meta: ObjectMeta,
-    /// How it stands.
-    #[serde(deserialize_with = "null_as_default")]
-    pub status: ClaimStatus,
-}
-
-/// How a claim stands.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct ClaimStatus {
-    /// `Pending`, `Bound` or `Lost`.
-    #[serde(deserialize_with = "null_as_default")]
-    pub phase: String,
 }
 
 /// A horizontal pod autoscaler.

@@ -1,0 +1,13 @@
+//! Reads what a diagnosis needs, once or for as long as a rollout takes, and judges when the waiting is over.
+//!
+//! `status`, and every `--wait`, call this. It reads through a `kube::Client`, changes nothing, shows nothing, and leaves
+//! every judgement on a single state to [`diagnose`](crate::diagnose).
+
+mod gathered;
+mod kind;
+mod list;
+mod look;
+
+pub use gathered::{Gathered, Seen};
+pub use list::ReadError;
+pub use look::look;
