@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use kube::Client;
 use kube::core::Status;
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::clock::Clock;
 use crate::controller::action::{Action, Applied, Kind, Outcome, Refusal, RefusalReason, Target};
-use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet, ReplicaSetStatus};
+use crate::controller::api::{
+    Deployment, ObjectKey, ObjectMeta, Pod, ReplicaSet, ReplicaSetStatus,
+};
 use crate::controller::plan::LiveOwner;
 
 use super::error::EngineError;
@@ -118,7 +120,7 @@ impl Sender {
             Ok(None) => return Answer::applied(Applied::default(), Effect::None),
             Err(error) => return Answer::refused(RefusalReason::Other, error.to_string()),
         };
-        match self.client.request::<Value>(request).await {
+        match self.client.request_text(request).await {
             Ok(body) => self.accept(action, &body),
             Err(error) => Answer::from_error(&error, action),
         }
@@ -200,19 +202,17 @@ impl Sender {
         }
     }
 
-    fn accept(&self, action: &Action, body: &Value) -> Answer {
-        let effect = if self.requests.dry_run == DryRun::Server {
-            Ok(Effect::None)
+    fn accept(&self, action: &Action, body: &str) -> Answer {
+        let answer = if self.requests.dry_run == DryRun::Server {
+            serde_json::from_str(body)
+                .map(|Stored { metadata }| Answer::applied(applied(&metadata), Effect::None))
         } else {
-            effect_of(action, body)
+            effect_of(action, body).map(|effect| Answer::applied(effect.applied(), effect))
         };
-        match effect {
-            Ok(effect) => Answer::applied(applied_of(body), effect),
-            Err(error) => {
-                let message = format!("the server's answer can't be read: {error}");
-                Answer::refused(RefusalReason::Timeout, message)
-            }
-        }
+        answer.unwrap_or_else(|error| {
+            let message = format!("the server's answer can't be read: {error}");
+            Answer::refused(RefusalReason::Timeout, message)
+        })
     }
 }
 
@@ -290,23 +290,34 @@ fn reason_of(status: &Status) -> RefusalReason {
     }
 }
 
-fn applied_of(body: &Value) -> Applied {
-    let text = |field: &str| {
-        body["metadata"][field]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
-    };
+impl Effect {
+    /// What the core is told of a write that had this effect.
+    fn applied(&self) -> Applied {
+        let meta = match self {
+            Self::Deployment(object) => &object.meta,
+            Self::ReplicaSet(object) => &object.meta,
+            Self::Pod(object) => &object.meta,
+            Self::None | Self::Gone { .. } => return Applied::default(),
+        };
+        applied(meta)
+    }
+}
+
+fn applied(meta: &ObjectMeta) -> Applied {
     Applied {
-        name: text("name"),
-        uid: text("uid"),
-        resource_version: text("resourceVersion"),
+        name: meta.name.clone(),
+        uid: meta.uid.clone(),
+        resource_version: meta.resource_version.clone(),
     }
 }
 
 /// A finished delete is answered with a `Status`, one that takes its time with the object.
-fn effect_of(action: &Action, body: &Value) -> Result<Effect, serde_json::Error> {
-    if body["kind"] == "Status" {
+fn effect_of(action: &Action, body: &str) -> Result<Effect, serde_json::Error> {
+    let deletes = matches!(
+        action,
+        Action::DeletePod { .. } | Action::DeleteReplicaSet { .. }
+    );
+    if deletes && serde_json::from_str::<Kinded>(body)?.kind == "Status" {
         return Ok(match action.target() {
             Some(target) => Effect::Gone {
                 kind: target.kind,
@@ -317,8 +328,20 @@ fn effect_of(action: &Action, body: &Value) -> Result<Effect, serde_json::Error>
         });
     }
     Ok(match action.kind() {
-        Kind::Deployment => Effect::Deployment(Arc::new(Deployment::from_json(body)?)),
-        Kind::ReplicaSet => Effect::ReplicaSet(Arc::new(ReplicaSet::from_json(body)?)),
-        Kind::Pod => Effect::Pod(Arc::new(Pod::from_json(body)?)),
+        Kind::Deployment => Effect::Deployment(serde_json::from_str(body)?),
+        Kind::ReplicaSet => Effect::ReplicaSet(serde_json::from_str(body)?),
+        Kind::Pod => Effect::Pod(serde_json::from_str(body)?),
     })
+}
+
+#[derive(Deserialize)]
+struct Kinded {
+    #[serde(default)]
+    kind: String,
+}
+
+/// Any object, as far as a dry run's answer is read.
+#[derive(Deserialize)]
+struct Stored {
+    metadata: ObjectMeta,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::future::ready;
+use std::sync::Arc;
 
 use futures::stream::{self, BoxStream, SelectAll, StreamExt};
 use kube::runtime::WatchStreamExt;
@@ -16,6 +17,7 @@ use super::error::EngineError;
 use super::kind::{SlimKind, Watched};
 use super::list::list;
 use super::options::Scope;
+use super::pass::Context;
 
 /// News from the cluster.
 #[derive(Debug)]
@@ -81,14 +83,15 @@ pub async fn list_once(client: &Client, scope: &Scope) -> Result<Vec<Effect>, En
     Ok(effects)
 }
 
-/// Opens the watches for everything in scope; also returns how many of them must report `Synced` at first.
-pub fn watch(client: &Client, scope: &Scope) -> (Feed, usize) {
+/// Opens the watches for everything in scope; also returns how many of them must report `Synced` at first. What
+/// `context` has in its store already, by the answers to our own writes, is passed over.
+pub fn watch(client: &Client, scope: &Scope, context: &Arc<Context>) -> (Feed, usize) {
     let mut feed = stream::select_all(Vec::new());
     let mut count = 0;
     for namespace in namespaces(scope) {
-        feed.push(watch_kind::<Deployment>(client, namespace.clone()));
-        feed.push(watch_kind::<ReplicaSet>(client, namespace.clone()));
-        feed.push(watch_kind::<Pod>(client, namespace));
+        feed.push(watch_kind::<Deployment>(client, namespace.clone(), context));
+        feed.push(watch_kind::<ReplicaSet>(client, namespace.clone(), context));
+        feed.push(watch_kind::<Pod>(client, namespace, context));
         count += 3;
     }
     (feed, count)
@@ -101,70 +104,87 @@ fn namespaces(scope: &Scope) -> Vec<Option<String>> {
     }
 }
 
-/// What has been seen since a watch began anew.
-#[derive(Default)]
-struct Seen {
-    uids: HashSet<String>,
-    newest: u64,
-}
-
 fn watch_kind<T: SlimKind>(
     client: &Client,
     namespace: Option<String>,
+    context: &Arc<Context>,
 ) -> BoxStream<'static, Update> {
     let api: Api<Watched<T>> = match &namespace {
         Some(namespace) => Api::namespaced(client.clone(), namespace),
         None => Api::all(client.clone()),
     };
+    let seen = Seen {
+        context: Arc::clone(context),
+        namespace,
+        uids: HashSet::new(),
+        newest: 0,
+    };
     watcher(api, watcher::Config::default())
         .default_backoff()
-        .scan(Seen::default(), move |seen, event| {
-            ready(Some(match event {
-                Ok(event) => seen.update::<T>(event, namespace.as_deref()),
-                Err(error) => Some(trouble(T::KIND, namespace.as_deref(), error)),
-            }))
-        })
+        .scan(seen, |seen, event| ready(Some(seen.update::<T>(event))))
         .filter_map(ready)
         .boxed()
+}
+
+/// What has been seen since a watch began anew.
+struct Seen {
+    context: Arc<Context>,
+    namespace: Option<String>,
+    uids: HashSet<String>,
+    newest: u64,
 }
 
 impl Seen {
     fn update<T: SlimKind>(
         &mut self,
-        event: Event<Watched<T>>,
-        namespace: Option<&str>,
+        event: Result<Event<Watched<T>>, watcher::Error>,
     ) -> Option<Update> {
         match event {
-            Event::Init => {
-                *self = Self::default();
+            Ok(Event::Init) => {
+                self.begin();
                 None
             }
-            Event::InitApply(watched) => {
-                let meta = watched.object.meta();
-                self.uids.insert(meta.uid.clone());
-                self.newest = self.newest.max(meta.resource_version.parse().unwrap_or(0));
-                Some(Update::Changed(T::effect(watched.object)))
+            Ok(Event::InitApply(watched)) => {
+                self.uids.insert(watched.uid().to_owned());
+                self.newest = self.newest.max(watched.version().parse().unwrap_or(0));
+                self.changed(&watched)
             }
-            Event::InitDone => {
-                let Self { uids, newest } = std::mem::take(self);
-                let namespace = namespace.map(str::to_owned);
-                Some(Update::Synced(Synced {
-                    kind: T::KIND,
-                    namespace,
-                    uids,
-                    newest,
-                }))
-            }
-            Event::Apply(watched) => Some(Update::Changed(T::effect(watched.object))),
-            Event::Delete(watched) => {
-                let meta = watched.object.meta();
-                Some(Update::Changed(Effect::Gone {
-                    kind: T::KIND,
-                    key: meta.key(),
-                    uid: meta.uid.clone(),
-                }))
-            }
+            Ok(Event::InitDone) => Some(Update::Synced(Synced {
+                kind: T::KIND,
+                namespace: self.namespace.clone(),
+                newest: self.newest,
+                uids: self.begin(),
+            })),
+            Ok(Event::Apply(watched)) => self.changed(&watched),
+            Ok(Event::Delete(watched)) => Some(Update::Changed(Effect::Gone {
+                kind: T::KIND,
+                key: watched.key(),
+                uid: watched.uid().to_owned(),
+            })),
+            Err(error) => Some(trouble(T::KIND, self.namespace.as_deref(), error)),
         }
+    }
+
+    /// Forgets what was seen, and returns whom.
+    fn begin(&mut self) -> HashSet<String> {
+        self.newest = 0;
+        std::mem::take(&mut self.uids)
+    }
+
+    /// What an object says, if that is news.
+    fn changed<T: SlimKind>(&self, watched: &Watched<T>) -> Option<Update> {
+        let key = watched.key();
+        if T::table(&self.context.store()).knows(&key, watched.uid(), watched.version()) {
+            return None;
+        }
+        Some(match watched.decode() {
+            Ok(object) => Update::Changed(T::effect(object)),
+            Err(error) => Update::Trouble {
+                kind: T::KIND,
+                error: EngineError::reading(T::KIND, &key, kube::Error::SerdeError(error)),
+                denied: false,
+            },
+        })
     }
 }
 

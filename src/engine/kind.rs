@@ -2,21 +2,24 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta as FullMeta;
 use kube::Resource;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use crate::controller::action::Kind;
-use crate::controller::api::{Deployment, ObjectMeta, Pod, ReplicaSet};
+use crate::controller::api::{Deployment, ObjectKey, ObjectMeta, Pod, ReplicaSet};
 
 use super::apply::Effect;
+use super::store::{Store, Table};
 
 /// A slim type that an API server serves.
-pub trait SlimKind: DeserializeOwned + fmt::Debug + Send + Sync + 'static {
+pub trait SlimKind: Sized + DeserializeOwned + fmt::Debug + Send + Sync + 'static {
     /// Its kind.
     const KIND: Kind;
 
@@ -25,6 +28,9 @@ pub trait SlimKind: DeserializeOwned + fmt::Debug + Send + Sync + 'static {
 
     /// What having read it means for the store.
     fn effect(object: Arc<Self>) -> Effect;
+
+    /// Where the store has its like.
+    fn table(store: &Store) -> &Table<Self>;
 }
 
 impl SlimKind for Deployment {
@@ -36,6 +42,10 @@ impl SlimKind for Deployment {
 
     fn effect(object: Arc<Self>) -> Effect {
         Effect::Deployment(object)
+    }
+
+    fn table(store: &Store) -> &Table<Self> {
+        &store.deployments
     }
 }
 
@@ -49,6 +59,10 @@ impl SlimKind for ReplicaSet {
     fn effect(object: Arc<Self>) -> Effect {
         Effect::ReplicaSet(object)
     }
+
+    fn table(store: &Store) -> &Table<Self> {
+        &store.replica_sets
+    }
 }
 
 impl SlimKind for Pod {
@@ -60,6 +74,10 @@ impl SlimKind for Pod {
 
     fn effect(object: Arc<Self>) -> Effect {
         Effect::Pod(object)
+    }
+
+    fn table(store: &Store) -> &Table<Self> {
+        &store.pods
     }
 }
 
@@ -111,37 +129,83 @@ impl Kind {
     }
 }
 
-/// A slim object as a watcher hands it on: the little metadata that `kube` looks at is kept beside it.
+/// An object as a watcher hands it on: its text, and the little metadata that `kube` looks at. What is known already is
+/// never decoded.
 #[derive(Debug)]
 pub struct Watched<T> {
-    /// The object.
-    pub object: Arc<T>,
+    text: Box<RawValue>,
     identity: FullMeta,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<T: SlimKind> Watched<T> {
+    /// Decodes the object.
+    ///
+    /// # Errors
+    /// When a field has a type that the API does not allow.
+    pub fn decode(&self) -> Result<Arc<T>, serde_json::Error> {
+        serde_json::from_str(self.text.get()).map(Arc::new)
+    }
+
+    /// Namespace and name.
+    pub fn key(&self) -> ObjectKey {
+        let text = |field: &Option<String>| field.clone().unwrap_or_default();
+        ObjectKey::new(text(&self.identity.namespace), text(&self.identity.name))
+    }
+
+    /// The UID.
+    pub fn uid(&self) -> &str {
+        self.identity.uid.as_deref().unwrap_or_default()
+    }
+
+    /// The version.
+    pub fn version(&self) -> &str {
+        self.identity
+            .resource_version
+            .as_deref()
+            .unwrap_or_default()
+    }
 }
 
 impl<T> Clone for Watched<T> {
     fn clone(&self) -> Self {
         Self {
-            object: Arc::clone(&self.object),
+            text: self.text.clone(),
             identity: self.identity.clone(),
+            kind: PhantomData,
         }
     }
 }
 
-impl<'de, T: SlimKind> Deserialize<'de> for Watched<T> {
+#[derive(Deserialize)]
+struct Identified {
+    metadata: Identity,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Identity {
+    name: Option<String>,
+    namespace: Option<String>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl<'de, T> Deserialize<'de> for Watched<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = T::deserialize(deserializer)?;
-        let meta = object.meta();
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        let Identified { metadata } = serde_json::from_str(text.get()).map_err(D::Error::custom)?;
         let identity = FullMeta {
-            name: Some(meta.name.clone()),
-            namespace: Some(meta.namespace.clone()),
-            uid: Some(meta.uid.clone()),
-            resource_version: Some(meta.resource_version.clone()),
+            name: metadata.name,
+            namespace: metadata.namespace,
+            uid: metadata.uid,
+            resource_version: metadata.resource_version,
             ..FullMeta::default()
         };
         Ok(Self {
-            object: Arc::new(object),
+            text,
             identity,
+            kind: PhantomData,
         })
     }
 }

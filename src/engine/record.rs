@@ -91,7 +91,7 @@ impl EventRecorder {
             request.create(&PostParams::default(), body.into_bytes())
         };
         let request = request.map_err(kube::Error::BuildRequest)?;
-        self.client.request::<Value>(request).await.map(|_| ())
+        self.client.request_text(request).await.map(|_| ())
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The request of an action; `None` for events, which go through the recorder.
+    /// The request of an action; `None` for events, which the [`Recorder`](super::recorder::Recorder) sends.
     ///
     /// # Errors
     /// When a name cannot be part of a URL.

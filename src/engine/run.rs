@@ -158,7 +158,8 @@ impl Engine {
             feed.push(stream::pending().boxed());
             return Ok(feed);
         }
-        let (mut feed, mut unsynced) = feed::watch(&self.client, &self.options.scope);
+        let (mut feed, mut unsynced) =
+            feed::watch(&self.client, &self.options.scope, &self.context);
         while unsynced > 0 {
             match feed.next().await {
                 Some(Update::Changed(effect)) => self.absorb(&effect),

@@ -67,21 +67,24 @@ impl Snapshot {
     }
 }
 
-/// A Deployment with the ReplicaSets that are its own or nobody's.
-pub fn of_deployment(store: &Store, item: &Item, now: Timestamp) -> Option<deployment::Snapshot> {
-    let deployment = Arc::clone(store.deployments.get(&item.key)?);
+/// A Deployment with the ReplicaSets that are its own or nobody's, and their pods.
+fn of_deployment(store: &Store, item: &Item, now: Timestamp) -> Option<deployment::Snapshot> {
+    let mut snapshot = without_pods(store, item, now)?;
+    let sets = snapshot.replica_sets.iter();
+    snapshot.pods = by_name(sets.flat_map(|set| store.pods.owned_by(&set.meta.uid)));
+    Some(snapshot)
+}
+
+/// A Deployment with the ReplicaSets that are its own or nobody's: what an overview is made of.
+pub fn without_pods(store: &Store, item: &Item, now: Timestamp) -> Option<deployment::Snapshot> {
+    let deployment = store.deployments.get(&item.key)?;
     let owned = store.replica_sets.owned_by(&deployment.meta.uid);
-    let replica_sets = by_name(owned.chain(store.replica_sets.orphans(&item.key.namespace)));
-    let pods = by_name(
-        replica_sets
-            .iter()
-            .flat_map(|set| store.pods.owned_by(&set.meta.uid)),
-    );
+    let orphans = store.replica_sets.orphans(&item.key.namespace);
     Some(deployment::Snapshot {
         now,
-        deployment,
-        replica_sets,
-        pods,
+        deployment: Arc::clone(deployment),
+        replica_sets: by_name(owned.chain(orphans)),
+        pods: Vec::new(),
         live_owner: LiveOwner::Unchanged,
     })
 }

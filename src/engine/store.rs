@@ -108,17 +108,11 @@ impl<T: SlimKind> Table<T> {
     /// Takes in an object, unless a newer version of it is known or it is known to be gone.
     pub fn apply(&mut self, object: Arc<T>) -> Option<Change<T>> {
         let meta = object.meta();
-        if self.gone.contains(&meta.uid) {
-            return None;
-        }
         let key = meta.key();
-        let before = self.by_key.get(&key).cloned();
-        if let Some(known) = &before
-            && known.meta().uid == meta.uid
-            && !is_newer(&meta.resource_version, &known.meta().resource_version)
-        {
+        if self.knows(&key, &meta.uid, &meta.resource_version) {
             return None;
         }
+        let before = self.by_key.get(&key).cloned();
         if let Some(known) = &before {
             self.unlink(known);
             if known.meta().uid != meta.uid {
@@ -131,6 +125,15 @@ impl<T: SlimKind> Table<T> {
             before,
             after: Some(object),
         })
+    }
+
+    /// Whether a version of an object says nothing new.
+    pub fn knows(&self, key: &ObjectKey, uid: &str, version: &str) -> bool {
+        let is_known = |known: &Arc<T>| {
+            let meta = known.meta();
+            meta.uid == uid && !is_newer(version, &meta.resource_version)
+        };
+        self.gone.contains(uid) || self.by_key.get(key).is_some_and(is_known)
     }
 
     fn replace(&mut self, object: Arc<T>) {

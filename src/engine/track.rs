@@ -1,11 +1,13 @@
 //! What has been told about each selected object, and how its rollout ended.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 
 use crate::controller::action::Kind;
 use crate::controller::api::ConditionStatus;
+use crate::controller::deployment;
 use crate::controller::deployment::overview::{self, Overview};
 use crate::controller::keys;
 use crate::controller::why::WaitingOn;
@@ -18,14 +20,18 @@ use super::store::{Item, Store};
 /// All selected objects.
 #[derive(Debug, Default)]
 pub struct Tracks {
-    tracks: BTreeMap<Item, Track>,
+    by_item: BTreeMap<Item, Track>,
     dirty: BTreeSet<Item>,
+    /// How many have ended.
+    ended: usize,
 }
 
 /// One selected Deployment, or one ReplicaSet that stands alone.
 #[derive(Debug, Default)]
 struct Track {
     overview: Option<Overview>,
+    /// What the overview was made of.
+    seen: Option<deployment::Snapshot>,
     waits: BTreeMap<Item, Vec<WaitingOn>>,
     told: Vec<WaitingOn>,
     end: Option<End>,
@@ -34,20 +40,20 @@ struct Track {
 impl Tracks {
     /// Marks an object for another look.
     pub fn touch(&mut self, subject: Item) {
-        self.tracks.entry(subject.clone()).or_default();
+        self.by_item.entry(subject.clone()).or_default();
         self.dirty.insert(subject);
     }
 
     /// Enters what an item's latest pass waits for.
     pub fn set_waits(&mut self, subject: &Item, item: Item, waits: Vec<WaitingOn>) {
-        let track = self.tracks.entry(subject.clone()).or_default();
+        let track = self.by_item.entry(subject.clone()).or_default();
         track.waits.insert(item, waits);
         self.dirty.insert(subject.clone());
     }
 
     /// Forgets an item that is gone.
     pub fn forget(&mut self, subject: &Item, item: &Item) {
-        if let Some(track) = self.tracks.get_mut(subject) {
+        if let Some(track) = self.by_item.get_mut(subject) {
             track.waits.remove(item);
             self.dirty.insert(subject.clone());
         }
@@ -60,34 +66,37 @@ impl Tracks {
 
     /// Ends an object, unless that was told already. Returns what to tell.
     pub fn end(&mut self, subject: &Item, end: End) -> Option<Happening> {
-        let track = self.tracks.get_mut(subject)?;
+        let track = self.by_item.get_mut(subject)?;
         if track.end.as_ref() == Some(&end) {
             return None;
         }
-        track.end = Some(end.clone());
+        if track.end.replace(end.clone()).is_none() {
+            self.ended += 1;
+        }
         Some(Happening::Ended(end))
     }
 
     /// Takes an end back: the object moves again.
     pub fn reopen(&mut self, subject: &Item) {
-        if let Some(track) = self.tracks.get_mut(subject) {
-            track.end = None;
+        let track = self.by_item.get_mut(subject);
+        if track.is_some_and(|track| track.end.take().is_some()) {
+            self.ended -= 1;
         }
     }
 
     /// How an object ended, if it did.
     pub fn ended(&self, subject: &Item) -> Option<&End> {
-        self.tracks.get(subject)?.end.as_ref()
+        self.by_item.get(subject)?.end.as_ref()
     }
 
     /// Whether all objects have ended.
     pub fn all_ended(&self) -> bool {
-        self.tracks.values().all(|track| track.end.is_some())
+        self.ended == self.by_item.len()
     }
 
     /// How each object ended; `None` for those that did not.
     pub fn into_ends(self) -> BTreeMap<Item, Option<End>> {
-        self.tracks
+        self.by_item
             .into_iter()
             .map(|(subject, track)| (subject, track.end))
             .collect()
@@ -95,12 +104,16 @@ impl Tracks {
 
     /// What is new about an object since it was last told.
     pub fn news(&mut self, store: &Store, subject: &Item, now: Timestamp) -> Option<Happening> {
-        let track = self.tracks.get_mut(subject)?;
+        let track = self.by_item.get_mut(subject)?;
         if subject.kind != Kind::Deployment {
             return None;
         }
-        let overview =
-            snapshot::of_deployment(store, subject, now).map(|snapshot| overview::of(&snapshot));
+        let snapshot = snapshot::without_pods(store, subject, now);
+        if is_same(snapshot.as_ref(), track.seen.as_ref()) {
+            return None;
+        }
+        let overview = snapshot.as_ref().map(overview::of);
+        track.seen = snapshot;
         if overview == track.overview {
             return None;
         }
@@ -110,7 +123,7 @@ impl Tracks {
 
     /// What an object that is at rest waits for, when that is new.
     pub fn waiting_news(&mut self, subject: &Item) -> Option<Happening> {
-        let track = self.tracks.get_mut(subject)?;
+        let track = self.by_item.get_mut(subject)?;
         let waits = track.all_waits();
         if waits == track.told {
             return None;
@@ -121,7 +134,7 @@ impl Tracks {
 
     /// How an object that is at rest stands, for this goal. `None`: it goes on.
     pub fn verdict(&self, subject: &Item, goal: Goal) -> Option<End> {
-        let track = self.tracks.get(subject)?;
+        let track = self.by_item.get(subject)?;
         if track.is_complete() {
             return Some(End::Complete);
         }
@@ -133,7 +146,7 @@ impl Tracks {
 
     /// Whether an object has reached the stage at which to stop.
     pub fn stage_reached(&self, subject: &Item, stage: Stage) -> Option<End> {
-        let overview = self.tracks.get(subject)?.overview.as_ref()?;
+        let overview = self.by_item.get(subject)?.overview.as_ref()?;
         let wanted = stage.pods_of(overview.desired);
         let available = overview
             .revisions
@@ -145,6 +158,15 @@ impl Tracks {
             stage: wanted,
         })
     }
+}
+
+/// Whether two snapshots are of the same versions of the same objects.
+fn is_same(a: Option<&deployment::Snapshot>, b: Option<&deployment::Snapshot>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| {
+        Arc::ptr_eq(&a.deployment, &b.deployment)
+            && a.replica_sets.len() == b.replica_sets.len()
+            && (a.replica_sets.iter().zip(&b.replica_sets)).all(|(a, b)| Arc::ptr_eq(a, b))
+    })
 }
 
 impl Track {

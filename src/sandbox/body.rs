@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::decode::{Decoded, FieldValidation, Reading};
+use super::decode::{self, Decoded, FieldValidation, Reading};
 use super::json::type_name;
 use super::kinds::{self, Kind};
 use super::request::ApiRequest;
@@ -33,7 +33,8 @@ pub(crate) fn object(
     Ok(decoded)
 }
 
-fn set_kind(object: &mut Value, kind: &Kind) {
+/// Says what kind an object is.
+pub(crate) fn set_kind(object: &mut Value, kind: &Kind) {
     if let Some(object) = object.as_object_mut() {
         object.insert("kind".to_owned(), kind.kind.into());
         object.insert("apiVersion".to_owned(), kind.api_version.into());
@@ -101,24 +102,21 @@ pub(crate) fn apply_configuration(request: &ApiRequest) -> Result<Value, ApiErro
     })
 }
 
-/// What a patch made of an object, read again as one of its kind.
+/// Whether what a patch made of an object is one of its kind: what there is to warn of.
 ///
 /// # Errors
 /// Why it is none, in the server's words.
-pub(crate) fn patched(
-    value: Value,
+pub(crate) fn check_patched(
+    value: &Value,
     kind: &Kind,
     validation: FieldValidation,
-) -> Result<Decoded, String> {
-    if !is_other_version(&value, kind)
-        && let Some(problem) = conversion_problem(&value, kind)
+) -> Result<Vec<String>, String> {
+    if !is_other_version(value, kind)
+        && let Some(problem) = conversion_problem(value, kind)
     {
         return Err(problem);
     }
-    let decoded = Reading::of_value(kind.ty(), value).check(validation);
-    let mut decoded = decoded.map_err(|error| error.to_string())?;
-    set_kind(&mut decoded.object, kind);
-    Ok(decoded)
+    decode::check(kind.ty(), value, validation).map_err(|error| error.to_string())
 }
 
 /// A syntax error of YAML in one line, as Go's reader puts it: it leaves out the first line's number.

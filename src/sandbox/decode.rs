@@ -1,15 +1,15 @@
 //! Reading JSON as an object of a type: what has a wrong type is refused, what the type does not know is noted, both in
 //! the words of the API server's decoder. `body` reads requests with it, and what patches make of objects.
 
-mod check;
 mod notes;
 mod reader;
+mod scalar;
 mod time;
 
 #[cfg(test)]
 mod tests;
 
-use serde::de::{DeserializeSeed, Deserializer};
+use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use crate::schema::Type;
@@ -64,45 +64,61 @@ impl Reading {
     /// When it is no JSON.
     pub fn of_json(ty: &'static Type, json: &[u8]) -> Result<Self, serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_slice(json);
-        let reading = Self::of(ty, &mut deserializer)?;
+        let mut notes = Notes::default();
+        let reader = Reader::new(Want::Fields(ty), &mut notes);
+        let object = reader.deserialize(&mut deserializer)?;
         deserializer.end()?;
-        Ok(reading)
+        Ok(Self::noted(object, notes))
     }
 
     /// Reads a value, whose members come in alphabetical order and only once.
     pub fn of_value(ty: &'static Type, value: Value) -> Self {
-        Self::of(ty, value).unwrap_or_else(|error| Self {
-            object: Value::Null,
-            error: Some(error.to_string()),
-            notes: Vec::new(),
-        })
+        let mut notes = Notes::default();
+        Reader::new(Want::Fields(ty), &mut notes).check(&value);
+        Self::noted(value, notes)
     }
 
-    fn of<'de, D: Deserializer<'de>>(ty: &'static Type, deserializer: D) -> Result<Self, D::Error> {
-        let mut notes = Notes::default();
-        let object = Reader::new(Want::Fields(ty), &mut notes).deserialize(deserializer)?;
-        Ok(Self {
+    fn noted(object: Value, notes: Notes) -> Self {
+        Self {
             object,
             error: notes.error,
             notes: notes.found,
-        })
+        }
     }
 
     /// The object, if it is one of the type.
     pub fn check(self, validation: FieldValidation) -> Result<Decoded, DecodeError> {
-        if let Some(error) = self.error {
-            return Err(DecodeError::Type(error));
-        }
-        let warnings = match validation {
-            FieldValidation::Strict if !self.notes.is_empty() => {
-                return Err(DecodeError::Strict(self.notes));
-            }
-            FieldValidation::Ignore => Vec::new(),
-            _ => self.notes,
-        };
         Ok(Decoded {
             object: self.object,
-            warnings,
+            warnings: outcome(self.error, self.notes, validation)?,
         })
+    }
+}
+
+/// Whether a value is an object of a type, without taking it: what there is to warn of.
+///
+/// # Errors
+/// When it is none.
+pub fn check(
+    ty: &'static Type,
+    value: &Value,
+    validation: FieldValidation,
+) -> Result<Vec<String>, DecodeError> {
+    let mut notes = Notes::default();
+    Reader::new(Want::Fields(ty), &mut notes).check(value);
+    outcome(notes.error, notes.found, validation)
+}
+
+/// What to warn of, if what was noted is no reason to refuse.
+fn outcome(
+    error: Option<String>,
+    notes: Vec<String>,
+    validation: FieldValidation,
+) -> Result<Vec<String>, DecodeError> {
+    match (error, validation) {
+        (Some(error), _) => Err(DecodeError::Type(error)),
+        (None, FieldValidation::Strict) if !notes.is_empty() => Err(DecodeError::Strict(notes)),
+        (None, FieldValidation::Ignore) => Ok(Vec::new()),
+        (None, _) => Ok(notes),
     }
 }

@@ -145,7 +145,7 @@ impl Encoder {
             if metadata_only {
                 object.write_metadata(&mut out);
             } else {
-                out.extend_from_slice(&object.item_json(kind));
+                object.write_item(kind, &mut out);
             }
         }
         out.extend_from_slice(b"]}");

@@ -1,18 +1,44 @@
 //! One stored state of one API object.
 //!
-//! The store keeps the JSON text, as etcd does: a tenth of the memory of a parsed tree, and reading it is copying
-//! bytes. What is asked of every object on every list and watch (name, labels, version) is kept beside the text.
+//! The store keeps JSON text, as etcd does: a tenth of the memory of a parsed tree, and reading it is copying bytes.
+//! The text is kept member by member (`metadata`, `spec`, `status`), and the states of an object share the members in
+//! which they are alike: most writes change the status and leave the spec alone. What is asked of every object on
+//! every list and watch (name, labels, version) is kept beside the text.
+
+mod members;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 
+use self::members::Members;
 use super::event_view;
 use super::kinds::Kind;
 use crate::controller::api::ObjectKey;
+
+/// How much of an object a write looks at and may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// All of it.
+    Whole,
+    /// All but `spec`, which stays as it is.
+    WithoutSpec,
+    /// `metadata` alone.
+    Metadata,
+}
+
+impl View {
+    /// Whether the view has a member of an object.
+    pub(crate) fn has(self, member: &str) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::WithoutSpec => member != "spec",
+            Self::Metadata => member == "metadata",
+        }
+    }
+}
 
 /// An object as it was at one resourceVersion; never changed, only replaced.
 #[derive(Debug)]
@@ -21,17 +47,24 @@ pub struct Object {
     uid: Box<str>,
     resource_version: u64,
     is_terminating: bool,
+    has_managers: bool,
     labels: Box<[(Box<str>, Box<str>)]>,
-    json: Bytes,
+    members: Members,
 }
 
 impl Object {
     /// Takes a complete object; its `metadata.resourceVersion` becomes `resource_version` (0: none, for dry runs).
-    pub(crate) fn new(mut value: Value, resource_version: u64) -> Self {
-        if let Some(object) = value.as_object_mut() {
-            object.remove("kind");
-            object.remove("apiVersion");
-        }
+    pub(crate) fn new(value: Value, resource_version: u64) -> Self {
+        Self::replacing(None, View::Whole, value, resource_version)
+    }
+
+    /// The same for what takes the place of `previous`: `value` is what `view` has of it, and the rest stays.
+    pub(crate) fn replacing(
+        previous: Option<&Self>,
+        view: View,
+        mut value: Value,
+        resource_version: u64,
+    ) -> Self {
         if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
             if resource_version == 0 {
                 metadata.remove("resourceVersion");
@@ -50,12 +83,13 @@ impl Object {
                 .collect()
         });
         Self {
-            key: ObjectKey::new(text("namespace"), text("name")),
+            key: key_of(&value),
             uid: text("uid").into(),
             resource_version,
             is_terminating: value["metadata"]["deletionTimestamp"].is_string(),
+            has_managers: value["metadata"]["managedFields"].is_array(),
             labels: labels.unwrap_or_default(),
-            json: Bytes::from(value.to_string()),
+            members: Members::of(&value, view, previous.map(|previous| &previous.members)),
         }
     }
 
@@ -97,31 +131,45 @@ impl Object {
             .map(|(_, value)| &**value)
     }
 
-    /// How much text the object is, about.
-    pub(crate) fn size(&self) -> usize {
-        self.json.len()
+    /// Whether it says who manages its fields.
+    pub(crate) fn has_managers(&self) -> bool {
+        self.has_managers
     }
 
-    /// The object's JSON without `kind` and `apiVersion`, as lists of that kind carry it.
-    pub(crate) fn item_json(&self, kind: &Kind) -> Cow<'_, [u8]> {
-        if !kind.is_view() {
-            return Cow::Borrowed(&self.json);
-        }
-        let mut value = self.decode().expect("the store wrote this text");
-        event_view::from_core(&mut value);
-        Cow::Owned(value.to_string().into_bytes())
+    /// How much text the object is, about.
+    pub(crate) fn size(&self) -> usize {
+        self.members.size()
+    }
+
+    /// Appends the object's JSON without `kind` and `apiVersion`, as lists of that kind carry it.
+    pub(crate) fn write_item(&self, kind: &Kind, out: &mut Vec<u8>) {
+        out.push(b'{');
+        self.members_of(kind).write(out);
+        out.push(b'}');
     }
 
     /// Reads the object into a type of the caller's; `kind` and `apiVersion` are not there.
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> serde_json::Result<T> {
-        serde_json::from_slice(&self.json)
+        self.members.decode()
+    }
+
+    /// Reads one member of the object; nothing where it has none of that name.
+    pub(crate) fn member<'a, T: Deserialize<'a> + Default>(
+        &'a self,
+        name: &str,
+    ) -> serde_json::Result<T> {
+        let text = self.members.get(name);
+        text.map_or_else(|| Ok(T::default()), serde_json::from_str)
     }
 
     /// The object as a tree, with `kind` and `apiVersion`.
     pub(crate) fn value(&self, kind: &Kind) -> Value {
-        let mut map: Map<String, Value> = self
-            .decode()
-            .expect("the store wrote this text from an object");
+        self.view(kind, View::Whole)
+    }
+
+    /// What a view has of the object, with `kind` and `apiVersion`.
+    pub(crate) fn view(&self, kind: &Kind, view: View) -> Value {
+        let mut map: Map<String, Value> = self.members.parse(view);
         map.insert("kind".to_owned(), kind.kind.into());
         map.insert("apiVersion".to_owned(), kind.api_version.into());
         let mut value = Value::Object(map);
@@ -138,28 +186,35 @@ impl Object {
         out.extend_from_slice(b"\",\"apiVersion\":\"");
         out.extend_from_slice(kind.api_version.as_bytes());
         out.extend_from_slice(b"\",");
-        out.extend_from_slice(&self.item_json(kind)[1..]);
+        self.members_of(kind).write(out);
+        out.push(b'}');
+    }
+
+    /// The members under the names that a kind has for them.
+    fn members_of(&self, kind: &Kind) -> Cow<'_, Members> {
+        if !kind.is_view() {
+            return Cow::Borrowed(&self.members);
+        }
+        let mut value = Value::Object(self.members.parse(View::Whole));
+        event_view::from_core(&mut value);
+        Cow::Owned(Members::of(&value, View::Whole, None))
     }
 
     /// Appends `kind`, `apiVersion` and the metadata alone, as `PartialObjectMetadata`.
     pub(crate) fn write_metadata(&self, out: &mut Vec<u8>) {
-        #[derive(Deserialize)]
-        struct Partial<'a> {
-            #[serde(borrow)]
-            metadata: &'a RawValue,
-        }
-        let partial: Partial = self.decode().expect("every stored object has metadata");
         out.extend_from_slice(
             b"{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":",
         );
-        out.extend_from_slice(partial.metadata.get().as_bytes());
+        let metadata = self.members.get("metadata");
+        out.extend_from_slice(metadata.unwrap_or("{}").as_bytes());
         out.push(b'}');
     }
 
     /// The same state under another resourceVersion: what a DELETED event carries.
     pub(crate) fn at(&self, resource_version: u64) -> Self {
-        let value = self.decode().expect("the store wrote this text");
-        Self::new(value, resource_version)
+        let metadata: Value = self.member("metadata").unwrap_or_default();
+        let value = Value::Object(Map::from_iter([("metadata".to_owned(), metadata)]));
+        Self::replacing(Some(self), View::Metadata, value, resource_version)
     }
 
     /// The labels as a map.
@@ -169,4 +224,10 @@ impl Object {
             .map(|(key, value)| (&**key, &**value))
             .collect()
     }
+}
+
+/// The key of an object.
+pub(crate) fn key_of(value: &Value) -> ObjectKey {
+    let text = |field: &str| value["metadata"][field].as_str().unwrap_or_default();
+    ObjectKey::new(text("namespace"), text("name"))
 }

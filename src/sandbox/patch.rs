@@ -54,24 +54,27 @@ pub enum PatchError {
     },
 }
 
-/// The object that `body` makes of `current`. `read` reads what comes out as an object of the type, or says why it is
-/// none.
+/// The object that `body` makes of `current`. `check` says what to warn of in what comes out, or why that is no object
+/// of the type.
 pub fn apply_patch(
     kind: PatchKind,
     ty: &'static Type,
     current: &Value,
     body: &[u8],
-    read: impl FnOnce(Value) -> Result<Decoded, String>,
+    check: impl FnOnce(&Value) -> Result<Vec<String>, String>,
 ) -> Result<Decoded, PatchError> {
-    let patched = match kind {
-        PatchKind::Strategic => return strategic_patch(ty, current, &parse(body, "")?, read),
+    let object = match kind {
+        PatchKind::Strategic => return strategic_patch(ty, current, &parse(body, "")?, check),
         PatchKind::Json => json_patch(current, &parse(body, "error decoding patch: ")?)?,
         PatchKind::Merge => merge_patch(current, &parse(body, "error decoding patch: ")?)?,
     };
-    read(patched.clone()).map_err(|problem| PatchError::Untyped {
-        patch: printed::patched(ty, current, &patched),
-        problem,
-    })
+    match check(&object) {
+        Ok(warnings) => Ok(Decoded { object, warnings }),
+        Err(problem) => Err(PatchError::Untyped {
+            patch: printed::patched(ty, current, &object),
+            problem,
+        }),
+    }
 }
 
 fn parse(body: &[u8], prefix: &str) -> Result<Value, PatchError> {
@@ -173,7 +176,7 @@ fn strategic_patch(
     ty: &'static Type,
     current: &Value,
     patch: &Value,
-    read: impl FnOnce(Value) -> Result<Decoded, String>,
+    check: impl FnOnce(&Value) -> Result<Vec<String>, String>,
 ) -> Result<Decoded, PatchError> {
     let members = match patch {
         Value::Object(members) => members.clone(),
@@ -181,13 +184,14 @@ fn strategic_patch(
         other => return Err(wrong_type("", other, "map[string]interface {}")),
     };
     let current = current.as_object().cloned().unwrap_or_default();
-    let merged = Value::Object(strategic::merge(ty, current, members)?);
+    let object = Value::Object(strategic::merge(ty, current, members)?);
     let untyped = |problem| PatchError::Untyped {
         patch: go_format::Printed(patch).to_string(),
         problem,
     };
-    if let Some(problem) = go_format::unreadable(ty, &merged) {
+    if let Some(problem) = go_format::unreadable(ty, &object) {
         return Err(untyped(problem));
     }
-    read(merged).map_err(untyped)
+    let warnings = check(&object).map_err(untyped)?;
+    Ok(Decoded { object, warnings })
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::kinds::Kind;
 use super::managed_fields::{self, Writer};
-use super::object::Object;
+use super::object::{Object, View};
 use super::query::WriteOptions;
 use super::route::Target;
 use super::server::State;
@@ -35,6 +35,8 @@ pub(crate) struct Write<'a> {
     pub(crate) manager: String,
     /// Whether the objects that come already carry the `managedFields` they are to have.
     pub(crate) manages_itself: bool,
+    /// Whether it may look at parts of the object that it cannot change.
+    pub(crate) looks_around: bool,
     /// What the answer warns of.
     pub(crate) warnings: RefCell<Vec<String>>,
 }
@@ -46,6 +48,7 @@ impl<'a> Write<'a> {
             options,
             manager,
             manages_itself: false,
+            looks_around: false,
             warnings: RefCell::default(),
         }
     }
@@ -85,7 +88,7 @@ pub(crate) fn create(
     let kind = write.target.kind.storage();
     metadata::set_namespace(write.target, &mut object)?;
     admission::namespace_lifecycle(&state.store, write.target, &object)?;
-    settle(write.target.kind, &mut object);
+    settle(write.target.kind, View::Whole, &mut object);
     write.record_managers(state, None, &mut object);
     admission::admit(&state.store, kind, &mut object)?;
     strategy::prepare_for_create(kind, &mut object, state.now());
@@ -131,7 +134,8 @@ fn claim_name(
     Ok(())
 }
 
-/// Changes a stored object: `change` gets its present state and gives the one asked for.
+/// Changes a stored object: `change` gets its present state and gives the one asked for, both without the parts that
+/// the write leaves alone.
 pub(crate) fn change(
     state: &mut State,
     write: &Write<'_>,
@@ -139,15 +143,20 @@ pub(crate) fn change(
 ) -> Result<Arc<Object>, ApiError> {
     let kind = write.target.kind.storage();
     let stored = read::find(&state.store, write.target)?.clone();
-    let old = stored.value(kind);
+    let mut view = view_of(write, &stored);
+    let mut old = stored.view(kind, view);
     let mut new = match write.target.kind {
-        view if view.is_view() => change(&stored.value(view))?,
+        kind if kind.is_view() => change(&stored.value(kind))?,
         _ => change(&old)?,
     };
     metadata::check_name(write.target, &new)?;
     metadata::set_namespace(write.target, &mut new)?;
     metadata::check_resource_version(kind, &stored, &new)?;
-    settle(write.target.kind, &mut new);
+    settle(write.target.kind, view, &mut new);
+    if view != View::Whole && validation::status_follows_spec(kind.kind, &new, &old) {
+        view = View::Whole;
+        old["spec"] = stored.member("spec").unwrap_or_default();
+    }
     write.record_managers(state, Some(&old), &mut new);
     admission::admit_update(kind, &mut new, &old);
     metadata::prepare_for_update(&mut new, &old);
@@ -167,8 +176,20 @@ pub(crate) fn change(
     }
     admission::review(state, write, kind, Some(&old), &new)?;
     strategy::complete(kind, &mut new);
-    schema::round_trip(kind.ty(), &mut new);
-    Ok(store_changed(state, write, &stored, &old, new))
+    schema::round_trip_part(kind.ty(), |member| view.has(member), &mut new);
+    Ok(store_changed(state, write, &stored, (&old, new), view))
+}
+
+/// How much of a stored object a write looks at: most status writes leave the spec alone, which is the larger part.
+/// Who manages which fields can be told of the whole object only.
+fn view_of(write: &Write<'_>, stored: &Object) -> View {
+    let is_workload = matches!(write.target.kind.kind, "Deployment" | "ReplicaSet" | "Pod");
+    let takes_all = stored.has_managers() || write.manages_itself || write.looks_around;
+    if is_workload && write.subresource() == "status" && !takes_all {
+        View::WithoutSpec
+    } else {
+        View::Whole
+    }
 }
 
 /// Stores a new state of an object, unless it is the old one.
@@ -176,8 +197,8 @@ fn store_changed(
     state: &mut State,
     write: &Write<'_>,
     stored: &Arc<Object>,
-    old: &Value,
-    mut new: Value,
+    (old, mut new): (&Value, Value),
+    view: View,
 ) -> Arc<Object> {
     let kind = write.target.kind.storage();
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"].clone();
@@ -185,15 +206,19 @@ fn store_changed(
     if new == *old {
         return stored.clone();
     }
+    let unsaved = |new| {
+        let version = stored.resource_version();
+        Arc::new(Object::replacing(Some(stored), view, new, version))
+    };
     if write.options.dry_run {
-        return Arc::new(Object::new(new, stored.resource_version()));
+        return unsaved(new);
     }
     if metadata::is_released(kind, &new) {
         // The last finalizer is gone: the object goes without being stored once more.
         state.store.remove(kind.collection, stored.key());
-        return Arc::new(Object::new(new, stored.resource_version()));
+        return unsaved(new);
     }
-    state.store.put(kind.collection, new)
+    state.store.put_viewed(kind.collection, view, new)
 }
 
 /// An object with the field names that the caller used: validation speaks of those.
@@ -205,9 +230,13 @@ fn as_sent<'a>(sent_as: &Kind, object: &'a Value) -> Cow<'a, Value> {
     object
 }
 
-/// Brings what a caller sent into the form that the server works on: typed, as it is stored, defaulted.
-fn settle(sent_as: &'static Kind, object: &mut Value) {
-    schema::round_trip(sent_as.ty(), object);
+/// Brings what a caller sent into the form that the server works on: typed, as it is stored, defaulted. What has
+/// defaults is in the spec.
+fn settle(sent_as: &'static Kind, view: View, object: &mut Value) {
+    schema::round_trip_part(sent_as.ty(), |member| view.has(member), object);
+    if view != View::Whole {
+        return;
+    }
     let kind = sent_as.storage();
     if sent_as.is_view() {
         event_view::to_core(object);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::object::Object;
+use super::object::{self, Object, View};
 use crate::controller::api::ObjectKey;
 
 /// One write: the object before (`None`: created) and after (`None`: deleted).
@@ -146,12 +146,22 @@ impl Store {
 
     /// Stores a new object or a new state of one; the result carries its resourceVersion.
     pub(crate) fn put(&mut self, collection: &'static str, value: Value) -> Arc<Object> {
+        self.put_viewed(collection, View::Whole, value)
+    }
+
+    /// The same, where `value` is what a view has of the object: the rest of a stored object stays.
+    pub(crate) fn put_viewed(
+        &mut self,
+        collection: &'static str,
+        view: View,
+        value: Value,
+    ) -> Arc<Object> {
         let revision = self.revision + 1;
-        let object = Arc::new(Object::new(value, revision));
-        let before = self
-            .collection(collection)
-            .objects
-            .insert(object.key().clone(), object.clone());
+        let key = object::key_of(&value);
+        let objects = &mut self.collection(collection).objects;
+        let previous = objects.get(&key).map(AsRef::as_ref);
+        let object = Arc::new(Object::replacing(previous, view, value, revision));
+        let before = objects.insert(key, object.clone());
         self.record(collection, before, Some(object.clone()));
         object
     }

@@ -122,11 +122,12 @@ fn set(object: &mut Value, field: &str, value: Option<Value>) {
 /// The metadata of a status write is stored too, apart from what a kind takes back: a Deployment's controller keeps
 /// the revision in an annotation and writes it this way.
 fn keep_all_but_status(kind: &Kind, new: &mut Value, old: &Value) {
-    let status = new.get("status").cloned();
-    let metadata = new["metadata"].take();
-    *new = old.clone();
-    set(new, "status", status);
-    new["metadata"] = metadata;
+    if let (Some(new), Some(old)) = (new.as_object_mut(), old.as_object()) {
+        let is_written = |member: &str| matches!(member, "metadata" | "status");
+        new.retain(|member, _| is_written(member));
+        let kept = old.iter().filter(|(member, _)| !is_written(member));
+        new.extend(kept.map(|(member, value)| (member.clone(), value.clone())));
+    }
     match kind.kind {
         "Deployment" => keep_metadata(new, old, "labels"),
         "Pod" => {

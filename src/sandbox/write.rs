@@ -137,12 +137,15 @@ pub(crate) fn patch(
         let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
         return Err(invalid_options(&[error]));
     }
+    // A JSON patch may test and copy what it does not change, and a strategic one merges by what is there.
+    write.looks_around = patch_kind != PatchKind::Merge;
     let validation = write.options.field_validation;
     let mut warnings = Vec::new();
     let mut patched = |kind: &Kind, old: &Value| {
-        let read = |patched| body::patched(patched, kind, validation);
-        let patched = apply_patch(patch_kind, kind.ty(), old, &request.body, read);
-        let patched = patched.map_err(unpatchable)?;
+        let check = |patched: &Value| body::check_patched(patched, kind, validation);
+        let patched = apply_patch(patch_kind, kind.ty(), old, &request.body, check);
+        let mut patched = patched.map_err(unpatchable)?;
+        body::set_kind(&mut patched.object, kind);
         warnings = patched.warnings;
         Ok(patched.object)
     };
@@ -150,7 +153,11 @@ pub(crate) fn patch(
         let scaled = scale::change(state, &mut write, |old| patched(&kinds::SCALE, old));
         (&kinds::SCALE, scaled)
     } else {
-        let changed = persist::change(state, &write, |old| patched(target.kind, old));
+        let stored = read::find(&state.store, target)?.clone();
+        let changed = persist::change(state, &write, |old| {
+            // A refusal quotes the whole object.
+            patched(target.kind, old).or_else(|_| patched(target.kind, &stored.value(target.kind)))
+        });
         (target.kind, changed)
     };
     // Reading the result came before validating it.

@@ -1,10 +1,10 @@
 //! Equality the way Kubernetes means it (deployment-controller section 6): by what the API's types hold, not by how
 //! the JSON spells it. The controllers call it for pod templates; nothing here may allocate when values are equal.
 
-use k8s_openapi::jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::quantity::Quantity;
+use super::time::{self, instant};
 use super::{Field, Shape, Type};
 
 /// Whether two values of a type are the same to Kubernetes.
@@ -81,10 +81,6 @@ fn quantity(value: &Value) -> Option<Quantity> {
     Quantity::from_json(value).ok()
 }
 
-fn instant(value: &Value) -> Option<Timestamp> {
-    value.as_str()?.parse().ok()
-}
-
 /// Whether a plain field with this value is as good as absent.
 pub(super) fn is_zero(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
@@ -101,15 +97,9 @@ pub(super) fn is_zero(shape: &Shape, value: &Value) -> bool {
             .iter()
             .all(|(name, value)| field_equal(ty.field(name), Some(value), None)),
         (Shape::Quantity, _) => quantity(value).is_some_and(Quantity::is_zero),
-        (Shape::Time | Shape::MicroTime, _) => instant(value).is_some_and(|at| at == zero_time()),
+        (Shape::Time | Shape::MicroTime, _) => time::is_zero(value),
         _ => false,
     }
-}
-
-/// Go's zero time, which the API takes for "no time".
-fn zero_time() -> Timestamp {
-    const SECONDS: i64 = -62_135_596_800;
-    Timestamp::from_second(SECONDS).unwrap_or(Timestamp::MIN)
 }
 
 /// The one form that all values semantically equal to this one share: for hashing and for keys.

@@ -10,6 +10,7 @@ mod equality;
 mod parse;
 pub mod quantity;
 mod round_trip;
+mod time;
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 pub use equality::{canonical, semantically_equal};
-pub use round_trip::round_trip;
+pub use round_trip::{round_trip, round_trip_part};
 
 /// One struct of the API.
 #[derive(Debug)]
@@ -31,8 +32,10 @@ pub struct Type {
     is_atomic: bool,
     /// As the API declares them.
     fields: Vec<Field>,
-    /// Places in `fields`, sorted by the fields' names.
+    /// Places in `fields`, sorted by length and text of the fields' names: most names differ in length already.
     by_name: Vec<usize>,
+    /// Places in `fields` of those that the API server always writes.
+    always_written: Vec<usize>,
 }
 
 impl Type {
@@ -55,9 +58,14 @@ impl Type {
     pub fn field(&self, name: &str) -> Option<&Field> {
         let place = self
             .by_name
-            .binary_search_by(|place| self.fields[*place].name.cmp(name));
+            .binary_search_by(|place| by_length(self.fields[*place].name).cmp(&by_length(name)));
         self.fields.get(self.by_name[place.ok()?])
     }
+}
+
+/// What names are sorted by where only looking them up counts.
+fn by_length(name: &str) -> (usize, &str) {
+    (name.len(), name)
 }
 
 /// One field of a [`Type`].

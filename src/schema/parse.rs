@@ -24,7 +24,7 @@
 //!
 //! Where two groups have a kind of one name, the second is written with a prefix (`events.Event`).
 
-use super::{Field, ListMerge, Ownership, Shape, Strategy, Table, Type, TypeRef};
+use super::{Field, ListMerge, Ownership, Shape, Strategy, Table, Type, TypeRef, by_length};
 
 /// Why the table can't be read: the line that is wrong.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +57,10 @@ pub(super) fn table(files: &[&'static str]) -> Result<Table, ParseError> {
     for ty in &mut table.types {
         ty.by_name = (0..ty.fields.len()).collect();
         let fields = &ty.fields;
-        ty.by_name.sort_unstable_by_key(|place| fields[*place].name);
+        let is_always_written = |place: &usize| fields[*place].is_always_written;
+        ty.always_written = (0..fields.len()).filter(is_always_written).collect();
+        ty.by_name
+            .sort_unstable_by_key(|place| by_length(fields[*place].name));
     }
     Ok(table)
 }
@@ -74,6 +77,7 @@ fn declare(table: &mut Table, line: &'static str) -> Result<(), ParseError> {
         is_atomic: false,
         fields: Vec::new(),
         by_name: Vec::new(),
+        always_written: Vec::new(),
     };
     let index = table.types.len();
     for word in words {

@@ -1,11 +1,11 @@
 //! What the API server makes of an object by decoding it into its type and encoding it again: the form in which it
 //! stores objects and sends them. The embedded cluster calls it on everything that it stores.
 
-use k8s_openapi::jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::equality::is_zero;
 use super::quantity::Quantity;
+use super::time::Precision;
 use super::{Shape, Type};
 
 /// Brings an object into the form that the API server writes.
@@ -14,24 +14,41 @@ use super::{Shape, Type};
 /// quantities take their canonical text and times lose what their type cannot hold. A value of a wrong JSON type
 /// stays as it is: to refuse it is the decoder's business, before.
 pub fn round_trip(ty: &Type, value: &mut Value) {
+    round_trip_part(ty, |_| true, value);
+}
+
+/// The same for an object of which only some members are looked at: the others go.
+pub fn round_trip_part(ty: &Type, is_part: impl Fn(&str) -> bool, value: &mut Value) {
     let Value::Object(members) = value else {
         return;
     };
     members.retain(|name, value| {
-        ty.field(name).is_some_and(|field| {
-            field.is_always_written
-                || !value.is_null() && (field.is_pointer || !is_omitted(&field.shape, value))
+        let field = ty.field(name).filter(|_| is_part(name));
+        field.is_some_and(|field| {
+            let is_kept = field.is_always_written
+                || !value.is_null() && (field.is_pointer || !is_omitted(&field.shape, value));
+            if is_kept && !value.is_null() {
+                settle(&field.shape, value);
+            }
+            is_kept
         })
     });
-    for (name, value) in members.iter_mut() {
-        if let Some(field) = ty.field(name).filter(|_| !value.is_null()) {
-            settle(&field.shape, value);
+    for field in &ty.always_written {
+        let field = &ty.fields[*field];
+        if !is_part(field.name) {
+            continue;
         }
-    }
-    for field in ty.fields().iter().filter(|field| field.is_always_written) {
-        let value = members.entry(field.name).or_insert(Value::Null);
-        if value.is_null() && !field.is_pointer {
-            *value = zero(&field.shape);
+        match members.get_mut(field.name) {
+            Some(value) if value.is_null() && !field.is_pointer => *value = zero(&field.shape),
+            Some(_) => {}
+            None => {
+                let value = if field.is_pointer {
+                    Value::Null
+                } else {
+                    zero(&field.shape)
+                };
+                members.insert(field.name.to_owned(), value);
+            }
         }
     }
 }
@@ -81,8 +98,8 @@ fn settle(shape: &Shape, value: &mut Value) {
                 *value = Value::String(quantity.to_string());
             }
         }
-        (Shape::Time, Value::String(text)) => rewrite_time(text, "%Y-%m-%dT%H:%M:%SZ"),
-        (Shape::MicroTime, Value::String(text)) => rewrite_time(text, "%Y-%m-%dT%H:%M:%S.%6fZ"),
+        (Shape::Time, Value::String(text)) => Precision::Seconds.rewrite(text),
+        (Shape::MicroTime, Value::String(text)) => Precision::Micros.rewrite(text),
         _ => {}
     }
 }
@@ -93,11 +110,5 @@ fn settle_item(shape: &Shape, value: &mut Value) {
         *value = zero(shape);
     } else {
         settle(shape, value);
-    }
-}
-
-fn rewrite_time(text: &mut String, format: &str) {
-    if let Ok(at) = text.parse::<Timestamp>() {
-        *text = at.strftime(format).to_string();
     }
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::check::{check_scalar, go_struct, go_type};
 use super::notes::Notes;
+use super::scalar::{check_scalar, go_struct, go_type};
 use crate::schema::quantity::QuantityError;
 use crate::schema::{Shape, Type};
 
@@ -50,7 +50,51 @@ impl<'n> Reader<'n> {
         Self { want, notes }
     }
 
-    fn number(self, number: Number) -> Value {
+    /// Checks a value that was read before, as if it came now: its members are there once, in alphabetical order.
+    pub(super) fn check(mut self, value: &Value) {
+        match value {
+            Value::Null => {}
+            Value::Bool(_) => self.scalar(value, "bool"),
+            Value::Number(number) => self.number(number),
+            Value::String(_) => self.scalar(value, "string"),
+            Value::Array(list) => {
+                let want = self.inside("array");
+                for (index, element) in list.iter().enumerate() {
+                    self.notes.in_element(index, |notes| {
+                        Reader { want, notes }.check(element);
+                    });
+                }
+            }
+            Value::Object(members) => self.check_members(members),
+        }
+    }
+
+    fn check_members(mut self, members: &Map<String, Value>) {
+        let Want::Fields(ty) = self.want else {
+            let want = self.inside("object");
+            for (key, value) in members {
+                self.notes
+                    .in_key(key, |notes| Reader { want, notes }.check(value));
+            }
+            return;
+        };
+        for (name, value) in members {
+            match ty.field(name) {
+                Some(field) => self.notes.in_field(ty.name(), name, |notes| {
+                    let want = Want::of(&field.shape);
+                    Reader { want, notes }.check(value);
+                }),
+                None => self.notes.note("unknown", name),
+            }
+        }
+    }
+
+    fn checked(self, value: Value) -> Value {
+        self.check(&value);
+        value
+    }
+
+    fn number(&mut self, number: &Number) {
         let is_int32 = || {
             number
                 .as_i64()
@@ -60,22 +104,20 @@ impl<'n> Reader<'n> {
             Want::Shape(Shape::Int32 | Shape::IntOrString) => is_int32(),
             Want::Shape(Shape::Int64) => number.is_i64(),
             Want::Shape(Shape::Float) => true,
-            _ => return self.scalar(Value::Number(number), "number"),
+            _ => return self.scalar(&Value::Number(number.clone()), "number"),
         };
         if !fits && let Want::Shape(shape) = self.want {
             self.notes
                 .mismatch(&format!("number {number}"), &go_type(shape));
         }
-        Value::Number(number)
     }
 
-    fn scalar(self, value: Value, found: &str) -> Value {
-        match (self.want, &value) {
-            (Want::Fields(ty), _) => self.notes.mismatch(found, &go_struct(ty)),
-            (Want::Shape(shape), _) => check_scalar(shape, &value, found, self.notes),
-            (Want::Anything, _) => {}
+    fn scalar(&mut self, value: &Value, found: &str) {
+        match self.want {
+            Want::Fields(ty) => self.notes.mismatch(found, &go_struct(ty)),
+            Want::Shape(shape) => check_scalar(shape, value, found, self.notes),
+            Want::Anything => {}
         }
-        value
     }
 
     /// The element or value to read inside of a list or an object, if such is wanted here.
@@ -112,26 +154,23 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(self.scalar(Value::Bool(value), "bool"))
+        Ok(self.checked(value.into()))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(self.number(value.into()))
+        Ok(self.checked(value.into()))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(self.number(value.into()))
+        Ok(self.checked(value.into()))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(match Number::from_f64(value) {
-            Some(number) => self.number(number),
-            None => Value::Null,
-        })
+        Ok(self.checked(value.into()))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(self.scalar(Value::String(value.to_owned()), "string"))
+        Ok(self.checked(value.into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Value, A::Error> {

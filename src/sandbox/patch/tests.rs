@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Decoded, PatchError, PatchKind};
-use crate::sandbox::decode::{FieldValidation, Reading};
+use crate::sandbox::decode::{self, FieldValidation};
 use crate::schema::{self, Type};
 
 fn apply_patch(
@@ -22,8 +22,7 @@ fn apply_patch(
     body: &[u8],
 ) -> Result<Decoded, PatchError> {
     super::apply_patch(kind, ty, current, body, |patched| {
-        let decoded = Reading::of_value(ty, patched).check(FieldValidation::Warn);
-        decoded.map_err(|error| error.to_string())
+        decode::check(ty, patched, FieldValidation::Warn).map_err(|error| error.to_string())
     })
 }
 

@@ -116,6 +116,11 @@ pub fn validate_status_update(kind: &str, new: &Value, old: &Value) -> Vec<Field
     errors.into_vec()
 }
 
+/// Whether [`validate_status_update`] has to see the `spec` of the objects to judge this update of a status.
+pub fn status_follows_spec(kind: &str, new: &Value, old: &Value) -> bool {
+    kind == "Pod" && pod_status::follows_spec(&new["status"], &old["status"])
+}
+
 /// What the server asks of every update before the kind's own rules.
 fn validate_common_update(kind: &str, new: &Value, old: &Value, errors: &mut Errors) {
     metadata::validate_generic(kind, new, errors);

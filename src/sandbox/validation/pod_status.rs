@@ -42,6 +42,17 @@ pub(super) fn validate_update(new: &Value, old: &Value, errors: &mut Errors) {
     validate_ips(new_status, &path, errors);
 }
 
+/// Whether it takes the spec to judge an update: nominations depend on the node, ended containers on their policy.
+pub(super) fn follows_spec(new: &Value, old: &Value) -> bool {
+    let is_back = |statuses: &str| {
+        let mut before = list(&old[statuses]).iter();
+        before.any(|was| leaves_termination(was, &new[statuses]))
+    };
+    !new["nominatedNodeName"].is_null()
+        || is_back("containerStatuses")
+        || is_back("initContainerStatuses")
+}
+
 fn validate_generation(generation: &Value, path: &Path<'_>, errors: &mut Errors) {
     if let Some(number) = generation.as_i64().filter(|number| *number < 0) {
         errors.invalid(path, number, "must be a non-negative integer");
