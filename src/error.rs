@@ -51,6 +51,29 @@ impl ExitCode {
     ];
 }
 
+impl ExitCode {
+    /// Of several objects' codes, the one to end with: failures before what is still open, success last.
+    pub fn worst(codes: impl IntoIterator<Item = Self>) -> Option<Self> {
+        codes.into_iter().max_by_key(|code| code.severity())
+    }
+
+    fn severity(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Held => 1,
+            Self::Running => 2,
+            Self::NothingMatched => 3,
+            Self::TimedOut => 4,
+            Self::Overtaken => 5,
+            Self::Undone => 6,
+            Self::RolloutFailed => 7,
+            Self::Error => 8,
+            Self::Usage => 9,
+            Self::Interrupted => 10,
+        }
+    }
+}
+
 impl From<ExitCode> for process::ExitCode {
     fn from(code: ExitCode) -> Self {
         Self::from(code as u8)
@@ -65,6 +88,8 @@ pub struct Failure {
     pub code: ExitCode,
     /// One sentence, lower case, without `error:`.
     pub message: String,
+    /// Lines that belong below it, where kubectl's words have several.
+    pub details: Vec<String>,
     /// What to do about it, one sentence.
     pub hint: Option<String>,
 }
@@ -75,6 +100,7 @@ impl Failure {
         Self {
             code,
             message: message.into(),
+            details: Vec::new(),
             hint: None,
         }
     }
@@ -87,6 +113,13 @@ impl Failure {
     /// The command line or a file is wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ExitCode::Usage, message)
+    }
+
+    /// The same failure with more lines.
+    #[must_use]
+    pub fn details<T: Into<String>>(mut self, lines: impl IntoIterator<Item = T>) -> Self {
+        self.details.extend(lines.into_iter().map(Into::into));
+        self
     }
 
     /// The same failure with the way out.

@@ -26,7 +26,7 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
             "clock",
         ],
     ),
-    ("ui", &["engine::event", "diagnose", "controller"]),
+    ("ui", &["engine::event", "diagnose", "controller", "schema"]),
     (
         "cli",
         &[
@@ -38,6 +38,7 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
             "diagnose",
             "controller",
             "manifest",
+            "schema",
             "clock",
             "error",
         ],

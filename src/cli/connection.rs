@@ -11,6 +11,9 @@ use tower::util::MapErrLayer;
 
 use crate::error::Failure;
 
+/// Who asks. The first word is the manager of writes that name none.
+const USER_AGENT: &str = concat!("kubectl-rs/", env!("CARGO_PKG_VERSION"));
+
 /// The server can't be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreachable {
@@ -52,6 +55,8 @@ fn seconds(limit: &Duration) -> String {
 /// Certificates or credentials that can't be used.
 pub fn client(mut config: Config, limit: Option<Duration>) -> Result<Client, Failure> {
     config.default_retry = false;
+    let agent = http::HeaderValue::from_static(USER_AGENT);
+    config.headers.push((http::header::USER_AGENT, agent));
     let host = host_of(&config);
     let builder = ClientBuilder::try_from(config)
         .map_err(|error| Failure::error(super::report::one_line(&error)))?;

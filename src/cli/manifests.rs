@@ -6,6 +6,7 @@ use std::io;
 use kube::Client;
 use serde_json::Value;
 
+use super::dry_run;
 use super::report::one_line;
 use crate::controller::action::Kind;
 use crate::controller::api::ObjectKey;
@@ -70,10 +71,7 @@ fn ours(
         && !own.is_empty()
         && own != flagged
     {
-        return Err(Failure::usage(format!(
-            "the namespace from the provided object \"{own}\" does not match the namespace \"{flagged}\". \
-             You must pass '--namespace={own}' to perform this operation."
-        )));
+        return Err(other_namespace(own, flagged));
     }
     let namespace = if own.is_empty() { namespace } else { own }.to_owned();
     let item = Item {
@@ -83,6 +81,14 @@ fn ours(
     let mut json = object.json;
     json["metadata"]["namespace"] = Value::String(namespace);
     Ok((item, json))
+}
+
+/// An object's namespace contradicts the flag; kubectl's words.
+pub(super) fn other_namespace(own: &str, flagged: &str) -> Failure {
+    Failure::usage(format!(
+        "the namespace from the provided object \"{own}\" does not match the namespace \"{flagged}\". \
+         You must pass '--namespace={own}' to perform this operation."
+    ))
 }
 
 impl Manifests {
@@ -184,11 +190,7 @@ fn line(item: &Item, submitted: Submitted, dry_run: DryRun) -> String {
         Submitted::Configured => "configured",
         Submitted::Unchanged => "unchanged",
     };
-    let dry_run = match dry_run {
-        DryRun::None => "",
-        DryRun::Client => " (dry run)",
-        DryRun::Server => " (server dry run)",
-    };
+    let dry_run = dry_run::suffix(dry_run);
     format!("{}/{} {what}{dry_run}", resource(item.kind), item.key.name)
 }
 

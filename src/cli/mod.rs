@@ -4,19 +4,29 @@
 //! and an exit code. Commands build what they need from the shared flags ([`kube_flags`], [`selection`], [`output`]),
 //! hand it to the engine, and print what comes back.
 
+mod allow_missing;
 pub mod cluster;
 pub mod connection;
+mod dry_run;
 pub mod duration;
+mod edit;
 mod embedded;
 mod fail_after;
+mod failures;
+pub mod go_flags;
 mod interrupt;
 pub mod kube_flags;
 mod kubeconfig;
 pub mod logging;
 mod manifests;
+mod objects;
 pub mod output;
+mod print;
 pub mod report;
+pub mod resource;
+mod rollout;
 pub mod selection;
+mod set;
 mod status;
 mod sync;
 mod usage;
@@ -31,7 +41,6 @@ use clap::{Parser, Subcommand};
 use crate::error::ExitCode;
 use interrupt::Interrupts;
 use kube_flags::KubeFlags;
-use report::Report;
 
 /// `kubectl rs`.
 #[derive(Debug, Parser)]
@@ -63,6 +72,10 @@ pub enum Command {
     Sync(Box<sync::SyncArgs>),
     /// Show how rollouts stand, why, and what to do
     Status(Box<status::StatusArgs>),
+    /// Look at, pause, resume, restart and undo rollouts
+    Rollout(rollout::RolloutArgs),
+    /// Change fields of what runs pods
+    Set(set::SetArgs),
     /// Print the version
     Version(version::VersionArgs),
 }
@@ -77,28 +90,31 @@ fn exit_codes() -> String {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = parse(args).and_then(|cli| match cli {
         Parsed::Run(cli) => start(*cli),
-        Parsed::Text(text) => {
+        Parsed::Text(text, code) => {
             anstream::stdout().write_all(text.as_bytes())?;
-            Ok(ExitCode::Done)
+            Ok(code)
         }
     });
     match result {
         Ok(code) => code,
-        Err(error) => Report::of(&error).print(),
+        Err(error) => report::print(&error),
     }
 }
 
 /// A command line is either to be run or a request for text (help, version).
 enum Parsed {
     Run(Box<Cli>),
-    Text(String),
+    Text(String, ExitCode),
 }
 
 fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed> {
     let words: Vec<OsString> = args.into_iter().collect();
     match Cli::try_parse_from(&words) {
         Ok(cli) => Ok(Parsed::Run(Box::new(cli))),
-        Err(error) if usage::is_help(&error) => Ok(Parsed::Text(error.render().ansi().to_string())),
+        Err(error) if usage::is_help(&error) => {
+            let text = error.render().ansi().to_string();
+            Ok(Parsed::Text(text, usage::code_of_help(&error, &words)))
+        }
         Err(error) => Err(usage::failure(&error, &words).into()),
     }
 }
@@ -126,6 +142,8 @@ async fn dispatch(cli: Cli, mut interrupts: Interrupts) -> anyhow::Result<ExitCo
                 .await
         }
         Command::Status(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
+        Command::Rollout(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
+        Command::Set(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
         Command::Version(args) => args.run(),
     }
 }

@@ -1,7 +1,7 @@
 //! What becomes of an error: the lines on stderr and the exit code.
 //!
-//! One line, worded as kubectl words it (rollout-commands section 1.4), and at most one `hint:` line. A pipe that was
-//! closed by its reader is no error at all.
+//! One line, worded as kubectl words it (rollout-commands section 1.4), and at most one `hint:` line; more lines only
+//! where kubectl's words have them. A pipe that was closed by its reader is no error at all.
 
 use std::error::Error as StdError;
 use std::fmt::Write as _;
@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use kube::core::Status;
 
 use super::connection::{Unreachable, chain};
+use super::failures::Several;
 use crate::error::{ExitCode, Failure};
 use crate::manifest;
 use crate::ui::escape::Clean;
@@ -21,6 +22,8 @@ pub struct Report {
     pub code: ExitCode,
     /// The line, prefix included; empty when there is nothing to say.
     pub line: String,
+    /// Lines that belong below it.
+    pub details: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
 }
@@ -31,11 +34,28 @@ impl Report {
         Self::of_error(error.as_ref())
     }
 
+    /// Words what went wrong with several objects: each on a line of its own, which names no kind of error where the
+    /// message itself does not.
+    fn of_several(errors: &Several) -> Vec<Self> {
+        let word = |error| {
+            let mut report = Self::of(error);
+            if let Some(line) = report.line.strip_prefix(PREFIX)
+                && status_of(error.as_ref()).is_none()
+                && !error.to_string().starts_with(PREFIX)
+            {
+                report.line = line.to_owned();
+            }
+            report
+        };
+        errors.0.iter().map(word).collect()
+    }
+
     fn of_error(error: &(dyn StdError + 'static)) -> Self {
         if find::<io::Error>(error).is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             return Self {
                 code: ExitCode::Done,
                 line: String::new(),
+                details: Vec::new(),
                 hint: None,
             };
         }
@@ -50,27 +70,55 @@ impl Report {
         } else if let Some(status) = status_of(error) {
             (of_status(status), None)
         } else {
+            let line = one_line(error);
+            let prefix = if line.starts_with(PREFIX) { "" } else { PREFIX };
             (
-                format!("error: {}", one_line(error)),
+                format!("{prefix}{line}"),
                 failure.and_then(|failure| failure.hint.clone()),
             )
         };
+        let details = failure.map(|failure| failure.details.as_slice());
         Self {
             code,
             line: single_line(&line),
+            details: details
+                .unwrap_or_default()
+                .iter()
+                .map(|line| Clean::new(line).to_string())
+                .collect(),
             hint: hint.map(|hint| single_line(&hint)),
         }
     }
 
     /// Prints the lines to stderr and gives the exit code.
     pub fn print(&self) -> ExitCode {
-        if !self.line.is_empty() {
-            let hint = self.hint.as_ref();
-            let hint = hint.map_or_else(String::new, |hint| format!("hint: {hint}\n"));
-            // When stderr is gone too, there is nobody left to tell.
-            let _ = write!(anstream::stderr(), "{}\n{hint}", self.line);
+        let first = Some(&self.line).filter(|line| !line.is_empty());
+        let mut text: String = first
+            .into_iter()
+            .chain(&self.details)
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(text, "hint: {hint}");
         }
+        // When stderr is gone too, there is nobody left to tell.
+        let _ = anstream::stderr().write_all(text.as_bytes());
         self.code
+    }
+}
+
+/// What begins a line about an error that is not the API server's.
+const PREFIX: &str = "error: ";
+
+/// Prints what an error comes to, and gives the exit code.
+pub(super) fn print(error: &anyhow::Error) -> ExitCode {
+    match error.downcast_ref::<Several>() {
+        None => Report::of(error).print(),
+        Some(several) => {
+            let reports = Report::of_several(several);
+            let codes = reports.iter().map(Report::print);
+            ExitCode::worst(codes).unwrap_or_default()
+        }
     }
 }
 

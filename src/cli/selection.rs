@@ -3,16 +3,18 @@
 //! Only the grammar is decided here, in kubectl's words (rollout-commands section 1.2). What exists is for the server
 //! to say, and label selectors reach it as they were written.
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use kube::core::Status;
 
+use super::go_flags;
+use super::resource::Resource;
 use crate::controller::action::Kind;
 use crate::engine::store::Item;
 use crate::error::Failure;
 
-/// The arguments that select objects.
+/// The arguments that select objects, as every command of kubectl's that works on several takes them.
 #[derive(Clone, Debug, Default, Args)]
-pub struct SelectionArgs {
+pub struct ObjectArgs {
     /// TYPE/NAME…, TYPE NAME…, or TYPE alone for all of that type
     #[arg(value_name = "TYPE[/NAME]")]
     pub resources: Vec<String>,
@@ -25,11 +27,30 @@ pub struct SelectionArgs {
     )]
     pub filenames: Vec<String>,
     /// Take the directories named with -f as a whole, subdirectories included
-    #[arg(short = 'R', long)]
+    #[arg(
+        short = 'R',
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "false",
+        default_missing_value = "true",
+        hide_default_value = true,
+        value_parser = go_flags::parse_bool,
+        action = ArgAction::Set
+    )]
     pub recursive: bool,
     /// Label selector, such as app=web,tier!=db
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
+}
+
+/// The arguments that select Deployments and ReplicaSets.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SelectionArgs {
+    /// Which objects
+    #[command(flatten)]
+    pub objects: ObjectArgs,
     /// All namespaces
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
@@ -38,23 +59,23 @@ pub struct SelectionArgs {
 /// What the arguments select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The objects, as far as they are named.
-    pub targets: Targets,
+    /// The objects, as far as they are named; none twice.
+    pub targets: Targets<Kind>,
     /// The label selector, as written.
     pub selector: Option<String>,
     /// Whether to look in all namespaces.
     pub all_namespaces: bool,
 }
 
-/// How objects are named.
+/// How objects are named. `K` is how a command knows types.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Targets {
+pub enum Targets<K> {
     /// Not at all: no argument and no file.
     Unnamed,
     /// All objects of these types.
-    Types(Vec<Kind>),
-    /// These, in this order, none twice.
-    Named(Vec<Target>),
+    Types(Vec<K>),
+    /// These, in this order.
+    Named(Vec<Target<K>>),
     /// Those in these files and directories.
     Files {
         /// Files, directories, `-`.
@@ -66,73 +87,34 @@ pub enum Targets {
 
 /// One named object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Target {
+pub struct Target<K> {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: K,
     /// Its name.
     pub name: String,
 }
 
-/// The kind that a type argument names: singular, plural or short, with version and group or without.
+/// The kind that a type argument names, where only Deployments and ReplicaSets will do.
 ///
 /// # Errors
 /// Another type.
 fn parse_kind(word: &str) -> Result<Kind, Failure> {
-    let lower = word.to_ascii_lowercase();
-    let (resource, group) = lower.split_once('.').unwrap_or((&lower, "apps"));
-    let kind = match resource {
-        "deployment" | "deployments" | "deploy" => Some(Kind::Deployment),
-        "replicaset" | "replicasets" | "rs" => Some(Kind::ReplicaSet),
-        _ => None,
-    };
-    match kind.filter(|_| matches!(group, "apps" | "v1.apps")) {
-        Some(kind) => Ok(kind),
-        None if OTHER_TYPES.contains(&lower.as_str()) => Err(Failure::usage(format!(
-            "cannot work on resource type \"{word}\""
-        ))
-        .hint("Deployments and ReplicaSets are what can be named")),
-        None => Err(Failure::usage(format!(
-            "the server doesn't have a resource type \"{}\"",
-            word.split('.').next().unwrap_or(word)
-        ))),
+    match Resource::parse(word)?.kind {
+        "Deployment" => Ok(Kind::Deployment),
+        "ReplicaSet" => Ok(Kind::ReplicaSet),
+        _ => Err(
+            Failure::usage(format!("cannot work on resource type \"{word}\""))
+                .hint("Deployments and ReplicaSets are what can be named"),
+        ),
     }
 }
-
-/// Types that every server has and that users may well try: told apart from misspelt ones.
-const OTHER_TYPES: [&str; 25] = [
-    "all",
-    "po",
-    "pod",
-    "pods",
-    "ds",
-    "daemonset",
-    "daemonsets",
-    "sts",
-    "statefulset",
-    "statefulsets",
-    "job",
-    "jobs",
-    "cj",
-    "cronjob",
-    "cronjobs",
-    "rc",
-    "replicationcontroller",
-    "replicationcontrollers",
-    "svc",
-    "service",
-    "services",
-    "hpa",
-    "ns",
-    "namespace",
-    "namespaces",
-];
 
 const FILES_AND_RESOURCES: &str = "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well";
 const FILES_AND_NAMES: &str = "resource/name arguments cannot be provided when a path is specified";
 // The closing parenthesis is missing in kubectl too.
 const MIXED_FORMS: &str = "there is no need to specify a resource type as a separate argument when passing arguments in \
-    resource/name form (e.g. 'kubectl rs sync resource/<resource_name>' instead of \
-    'kubectl rs sync resource resource/<resource_name>'";
+    resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of \
+    'kubectl get resource resource/<resource_name>'";
 
 impl SelectionArgs {
     /// What the arguments select.
@@ -140,31 +122,48 @@ impl SelectionArgs {
     /// # Errors
     /// Arguments that don't go together, in kubectl's words.
     pub fn selection(&self) -> Result<Selection, Failure> {
+        let targets = match self.objects.targets(parse_kind)? {
+            Targets::Named(_) if self.all_namespaces => {
+                return Err(Failure::usage(
+                    "a resource cannot be retrieved by name across all namespaces",
+                ));
+            }
+            Targets::Named(targets) => Targets::Named(without_repeats(targets)),
+            Targets::Types(kinds) => Targets::Types(without_repeats(kinds)),
+            targets => targets,
+        };
+        Ok(Selection {
+            targets,
+            selector: self.objects.selector.clone(),
+            all_namespaces: self.all_namespaces,
+        })
+    }
+}
+
+impl ObjectArgs {
+    /// How the arguments name objects; `parse` knows the types.
+    ///
+    /// # Errors
+    /// Arguments that don't go together, in kubectl's words; whatever `parse` refuses.
+    pub fn targets<K: Copy>(
+        &self,
+        parse: impl Fn(&str) -> Result<K, Failure>,
+    ) -> Result<Targets<K>, Failure> {
         let slashed = self
             .resources
             .iter()
             .filter(|arg| arg.contains('/'))
             .count();
-        let targets = if !self.filenames.is_empty() {
-            self.files(slashed > 0)?
+        if !self.filenames.is_empty() {
+            self.files(slashed > 0)
         } else if slashed > 0 {
-            self.slashed(slashed)?
+            self.slashed(slashed, parse)
         } else {
-            self.spaced()?
-        };
-        if self.all_namespaces && matches!(targets, Targets::Named(_)) {
-            return Err(Failure::usage(
-                "a resource cannot be retrieved by name across all namespaces",
-            ));
+            self.spaced(parse)
         }
-        Ok(Selection {
-            targets,
-            selector: self.selector.clone(),
-            all_namespaces: self.all_namespaces,
-        })
     }
 
-    fn files(&self, has_slashed: bool) -> Result<Targets, Failure> {
+    fn files<K>(&self, has_slashed: bool) -> Result<Targets<K>, Failure> {
         if has_slashed {
             return Err(Failure::usage(FILES_AND_NAMES));
         }
@@ -178,33 +177,36 @@ impl SelectionArgs {
     }
 
     /// `TYPE/NAME…`.
-    fn slashed(&self, slashed: usize) -> Result<Targets, Failure> {
+    fn slashed<K>(
+        &self,
+        slashed: usize,
+        parse: impl Fn(&str) -> Result<K, Failure>,
+    ) -> Result<Targets<K>, Failure> {
         if slashed < self.resources.len() {
             return Err(Failure::usage(MIXED_FORMS));
         }
         let targets = self
             .resources
             .iter()
-            .map(|arg| type_and_name(arg))
+            .map(|arg| type_and_name(arg, &parse))
             .collect::<Result<Vec<_>, _>>()?;
         if self.selector.is_some() {
             return Err(Failure::usage(
                 "selectors and the all flag cannot be used when passing resource/name arguments",
             ));
         }
-        Ok(Targets::Named(without_repeats(targets)))
+        Ok(Targets::Named(targets))
     }
 
     /// `TYPE[,TYPE…] [NAME…]`.
-    fn spaced(&self) -> Result<Targets, Failure> {
+    fn spaced<K: Copy>(
+        &self,
+        parse: impl Fn(&str) -> Result<K, Failure>,
+    ) -> Result<Targets<K>, Failure> {
         let Some((types, names)) = self.resources.split_first() else {
             return Ok(Targets::Unnamed);
         };
-        let kinds = types
-            .split(',')
-            .map(parse_kind)
-            .collect::<Result<Vec<_>, _>>()?;
-        let kinds = without_repeats(kinds);
+        let kinds = types.split(',').map(parse).collect::<Result<Vec<_>, _>>()?;
         if names.is_empty() {
             return Ok(Targets::Types(kinds));
         }
@@ -213,23 +215,26 @@ impl SelectionArgs {
                 "name cannot be provided when a selector is specified",
             ));
         }
-        let every_name = |kind: Kind| {
+        let every_name = |kind: K| {
             names.iter().map(move |name| Target {
                 kind,
                 name: name.clone(),
             })
         };
-        Ok(Targets::Named(without_repeats(
+        Ok(Targets::Named(
             kinds.into_iter().flat_map(every_name).collect(),
-        )))
+        ))
     }
 }
 
-fn type_and_name(arg: &str) -> Result<Target, Failure> {
+fn type_and_name<K>(
+    arg: &str,
+    parse: impl Fn(&str) -> Result<K, Failure>,
+) -> Result<Target<K>, Failure> {
     match arg.split('/').collect::<Vec<_>>()[..] {
         [type_, name] if !type_.is_empty() && !name.is_empty() && !type_.contains(',') => {
             Ok(Target {
-                kind: parse_kind(type_)?,
+                kind: parse(type_)?,
                 name: name.to_owned(),
             })
         }

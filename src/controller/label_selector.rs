@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 /// A conjunction of requirements on labels; empty matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct LabelSelector(Vec<Requirement>);
@@ -50,6 +52,34 @@ impl LabelSelector {
             }
         })
     }
+}
+
+/// The text of a selector as objects hold it (`matchLabels`, `matchExpressions`), as a list takes it: `a=b,c in (d,e)`.
+/// Empty where it has no requirement.
+pub fn text_of(selector: &Value) -> String {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let labels = selector["matchLabels"].as_object().into_iter().flatten();
+    let labels = labels.map(|(key, value)| format!("{key}={}", word(value)));
+    let expressions = selector["matchExpressions"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let expressions = expressions.map(|expression| {
+        let key = word(&expression["key"]);
+        let values = expression["values"].as_array().into_iter().flatten();
+        let mut values: Vec<String> = values.map(word).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        match expression["operator"].as_str() {
+            Some("In") => format!("{key} in ({values})"),
+            Some("NotIn") => format!("{key} notin ({values})"),
+            Some("DoesNotExist") => format!("!{key}"),
+            _ => key,
+        }
+    });
+    let mut requirements: Vec<String> = labels.chain(expressions).collect();
+    requirements.sort();
+    requirements.join(",")
 }
 
 fn number(value: Option<&str>) -> Option<i64> {

@@ -6,7 +6,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
-use serde_saphyr::{DoubleQuoted, LitStr};
+use serde_saphyr::{DoubleQuoted, LitStr, SingleQuoted};
 
 /// One object as a YAML document, without `---`.
 pub fn to_yaml(object: &Value) -> String {
@@ -51,10 +51,12 @@ fn serialize_fields<S: Serializer>(
 }
 
 fn serialize_text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    if is_plain(text) || is_quantity(text) {
+    if is_plain(text) || is_quantity(text) || is_no_number(text) {
         serializer.serialize_str(text)
     } else if is_literal(text) {
         LitStr(text).serialize(serializer)
+    } else if is_words(text) {
+        SingleQuoted(text).serialize(serializer)
     } else {
         DoubleQuoted(text).serialize(serializer)
     }
@@ -72,7 +74,8 @@ fn is_plain(text: &str) -> bool {
         .iter()
         .find_map(|start| text.strip_prefix(start))
         .unwrap_or(text);
-    let is_harmless = |c: char| c.is_ascii_alphanumeric() || " -_./:,=+@%()~<>|;?$^*&!".contains(c);
+    let is_harmless =
+        |c: char| c.is_ascii_alphanumeric() || " -_./:,=+@%()~<>|;?$^*&!'\"[]{}".contains(c);
     word.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(is_harmless)
         && !text.contains(": ")
@@ -80,6 +83,15 @@ fn is_plain(text: &str) -> bool {
         && !RESERVED
             .iter()
             .any(|reserved| reserved.eq_ignore_ascii_case(word))
+}
+
+/// A line that only its punctuation keeps from being plain: kubectl writes it in single quotes.
+fn is_words(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || "[{'\"*&!|>%@`#".contains(c))
+        && text.chars().all(|c| matches!(c, ' '..='~'))
+        && !RESERVED
+            .iter()
+            .any(|reserved| reserved.eq_ignore_ascii_case(text))
 }
 
 /// `100m`, `1.5Gi`: a number with a unit that is no exponent and no base.
@@ -104,6 +116,35 @@ fn is_quantity(text: &str) -> bool {
                 | "h"
                 | "%"
         )
+}
+
+/// Text that begins with a digit and that no reader takes for a number or a time: hashes, UIDs, addresses.
+fn is_no_number(text: &str) -> bool {
+    let is_number_like = |text: &str| {
+        let mut before = ' ';
+        text.chars().all(|c| {
+            let belongs = c.is_ascii_digit()
+                || matches!(c, '_' | '.' | ':' | 'e' | 'E')
+                || matches!(c, '+' | '-') && matches!(before, 'e' | 'E');
+            before = c;
+            belongs
+        })
+    };
+    let has_base = ["0x", "0o", "0b", "0X", "0O", "0B"]
+        .iter()
+        .any(|base| text.starts_with(base));
+    let is_dotted = !text.contains(':') && text.matches('.').count() > 1;
+    let is_date_like = text
+        .get(..5)
+        .is_some_and(|year| year.ends_with('-') && year[..4].chars().all(|c| c.is_ascii_digit()));
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./:+".contains(c))
+        && !text.ends_with(':')
+        && !has_base
+        && !is_date_like
+        && (is_dotted || !is_number_like(text))
 }
 
 /// Text of several lines that a literal block shows as it is. Blocks that would have to state their indentation, and

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use super::kinds::{Generation, Kind};
 use super::{defaults, metadata, pod_parts};
 
+/// How often a DaemonSet's template has changed.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
 /// Kinds whose `status` is written through the subresource alone.
 fn has_status(kind: &Kind) -> bool {
     kind.subresource("status").is_some()
@@ -28,8 +31,23 @@ pub(crate) fn prepare_for_create(kind: &Kind, object: &mut Value, now: Timestamp
             object["status"] = json!({"phase": "Active"});
             add_kubernetes_finalizer(object);
         }
+        "DaemonSet" => number_templates(object, &Value::Null),
         _ => {}
     }
+}
+
+/// A DaemonSet counts its templates in an annotation, which only the server writes.
+fn number_templates(new: &mut Value, old: &Value) {
+    let annotation = |object: &Value| {
+        let number = object["metadata"]["annotations"][TEMPLATE_GENERATION].as_str()?;
+        number.parse::<i64>().ok()
+    };
+    let number = match annotation(old) {
+        None => annotation(new).unwrap_or(1).max(1),
+        Some(number) if new["spec"]["template"] == old["spec"]["template"] => number,
+        Some(number) => number + 1,
+    };
+    new["metadata"]["annotations"][TEMPLATE_GENERATION] = number.to_string().into();
 }
 
 /// A pod with scheduling gates says from the start that it waits for them.
@@ -68,6 +86,9 @@ pub(crate) fn prepare_for_update(kind: &Kind, subresource: &str, new: &mut Value
             }
             if kind.kind == "Namespace" {
                 keep(new, old, "spec");
+            }
+            if kind.kind == "DaemonSet" {
+                number_templates(new, old);
             }
         }
     }

@@ -8,32 +8,41 @@ use crate::controller::deployment::revision;
 use crate::controller::keys::CHANGE_CAUSE;
 use crate::ui::columns;
 
+/// What is said in place of a table without rows.
+pub const NO_HISTORY: &str = "No rollout history found.";
+
 /// The table of revisions with their causes, lowest first. `history` is what
 /// [`deployment::history`](crate::controller::deployment::history) returns: of two ReplicaSets with the same revision the
 /// later one is shown, and one whose revision is no number is left out.
 pub fn table(history: &[&ReplicaSet]) -> String {
-    let revisions: BTreeMap<i64, &ReplicaSet> = history
-        .iter()
-        .filter_map(|set| Some((revision(set)?, *set)))
-        .collect();
+    listing(
+        history
+            .iter()
+            .filter_map(|set| Some((revision(set)?, change_cause(set)))),
+    )
+}
+
+/// The table of numbers and causes; of two with the same number the later one is shown.
+pub fn listing(revisions: impl IntoIterator<Item = (i64, String)>) -> String {
+    let revisions: BTreeMap<i64, String> = revisions.into_iter().collect();
     if revisions.is_empty() {
-        return "No rollout history found.".to_owned();
+        return NO_HISTORY.to_owned();
     }
     let mut text = String::from("REVISION\tCHANGE-CAUSE\n");
-    for (revision, set) in revisions {
+    for (revision, cause) in revisions {
+        let cause = if cause.is_empty() { "<none>" } else { &cause };
         // Writing to a string can't fail.
-        let _ = writeln!(text, "{revision}\t{}", change_cause(set));
+        let _ = writeln!(text, "{revision}\t{cause}");
     }
     columns::align(&text, 0, 2)
 }
 
-/// The ReplicaSet's own, else its template's.
-fn change_cause(set: &ReplicaSet) -> String {
+/// The ReplicaSet's own cause, else its template's; empty where there is none.
+pub fn change_cause(set: &ReplicaSet) -> String {
     let own = set.meta.annotation(CHANGE_CAUSE).map(str::to_owned);
     own.filter(|cause| !cause.is_empty())
         .or_else(|| set.spec.template.annotations().remove(CHANGE_CAUSE))
-        .filter(|cause| !cause.is_empty())
-        .unwrap_or_else(|| "<none>".to_owned())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,9 +5,12 @@
 
 pub mod age;
 pub mod columns;
+pub mod describe;
+pub mod diff;
 pub mod escape;
 pub mod history;
 pub mod image;
+pub mod jsonpath;
 pub mod line;
 pub mod printer;
 pub mod progress;

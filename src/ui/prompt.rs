@@ -1,4 +1,4 @@
-//! The question that `--step` asks before each step.
+//! The questions that `--step` and `--confirm` ask.
 //!
 //! Reads whole lines from any input, so it is tested without a terminal; the caller keeps it off the async runtime's
 //! threads.
@@ -77,6 +77,29 @@ fn listed(steps: &[&Step], revisions: &Revisions) -> Vec<Line> {
         Line::new(Tone::Plain, format!("  {words}{times}")).with(Tone::Faint, format!(": {why}"))
     };
     lines.into_iter().map(line).collect()
+}
+
+/// Asks a question that is answered with yes or no. The end of the input means no.
+///
+/// # Errors
+/// When `input` can't be read.
+pub fn confirm(printer: &Printer, question: &str, input: &mut impl BufRead) -> io::Result<bool> {
+    let question = Line::new(Tone::Strong, question);
+    let mut before: &[Line] = &[];
+    let again = [Line::from("Please answer y or n.")];
+    loop {
+        printer.question(before, &question);
+        let mut answer = String::new();
+        if input.read_line(&mut answer)? == 0 {
+            printer.question(&[Line::default()], &Line::default());
+            return Ok(false);
+        }
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => before = &again,
+        }
+    }
 }
 
 #[cfg(test)]

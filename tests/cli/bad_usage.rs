@@ -1,4 +1,4 @@
-//! Wrong command lines and clusters that are not there: one line, perhaps a hint, and the right exit code.
+//! Wrong command lines and clusters that are not there: one line, where to look, perhaps a hint, and the right exit code.
 
 use crate::program::Program;
 
@@ -12,6 +12,7 @@ fn told(lines: &[&str]) -> String {
         let shape: Vec<_> = ended
             .stderr
             .lines()
+            .filter(|line| !line.starts_with("See '"))
             .map(|line| line.starts_with("hint: "))
             .collect();
         assert!(
@@ -41,35 +42,37 @@ fn wrong_words() {
     ]), @r#"
     $ kubectl rs snyc
     error: unknown command "snyc"
-    hint: did you mean 'sync'? see 'kubectl rs --help'
+    See 'kubectl rs -h' for help and examples
+    hint: did you mean 'sync'?
     [2]
     $ kubectl rs sync --wiat
     error: unknown flag: --wiat
-    hint: did you mean '--wait'? see 'kubectl rs sync --help'
+    See 'kubectl rs sync --help' for usage.
+    hint: did you mean '--wait'?
     [2]
     $ kubectl rs sync -x
     error: unknown shorthand flag: 'x' in -x
-    hint: see 'kubectl rs sync --help'
+    See 'kubectl rs sync --help' for usage.
     [2]
     $ kubectl rs sync --timeout=soon deploy/web
     error: invalid argument "soon" for "--timeout" flag: time: invalid duration "soon"
-    hint: see 'kubectl rs sync --help'
+    See 'kubectl rs sync --help' for usage.
     [2]
     $ kubectl rs sync --timeout=5 deploy/web
     error: invalid argument "5" for "--timeout" flag: time: missing unit in duration "5"
-    hint: see 'kubectl rs sync --help'
+    See 'kubectl rs sync --help' for usage.
     [2]
     $ kubectl rs sync --dry-run=maybe deploy/web
     error: invalid argument "maybe" for "--dry-run" flag: must be one of none, client, server
-    hint: see 'kubectl rs sync --help'
+    See 'kubectl rs sync --help' for usage.
     [2]
     $ kubectl rs sync --until=200% deploy/web
     error: invalid argument "200%" for "--until" flag: a share is at most 100%
-    hint: see 'kubectl rs sync --help'
+    See 'kubectl rs sync --help' for usage.
     [2]
     $ kubectl rs sync --wait --watch deploy/web
     error: the argument '--wait' cannot be used with '--watch'
-    hint: see 'kubectl rs sync --help'
+    See 'kubectl rs sync --help' for usage.
     [2]
     "#);
 }
@@ -102,7 +105,7 @@ fn words_that_do_not_go_together() {
     hint: Deployments and ReplicaSets are what can be named
     [2]
     $ kubectl rs sync --embedded deploy/web deploy web
-    error: there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kubectl rs sync resource/<resource_name>' instead of 'kubectl rs sync resource resource/<resource_name>'
+    error: there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'
     [2]
     $ kubectl rs sync --embedded deploy/web -l app=web
     error: selectors and the all flag cannot be used when passing resource/name arguments

@@ -11,7 +11,9 @@ use crate::error::{ExitCode, Failure};
 use crate::manifest;
 
 fn report(error: impl Into<anyhow::Error>) -> (ExitCode, String, Option<String>) {
-    let Report { code, line, hint } = Report::of(&error.into());
+    let Report {
+        code, line, hint, ..
+    } = Report::of(&error.into());
     (code, line, hint)
 }
 

@@ -10,7 +10,7 @@ struct Words {
     selection: SelectionArgs,
 }
 
-fn targets(line: &str) -> Result<Targets, String> {
+fn targets(line: &str) -> Result<Targets<Kind>, String> {
     let words = std::iter::once("kubectl").chain(line.split_whitespace());
     let args = Words::try_parse_from(words).map_err(|error| error.to_string())?;
     let selection = args.selection.selection();
@@ -19,14 +19,14 @@ fn targets(line: &str) -> Result<Targets, String> {
         .map_err(|failure| failure.message)
 }
 
-fn deployment(name: &str) -> Target {
+fn deployment(name: &str) -> Target<Kind> {
     Target {
         kind: Kind::Deployment,
         name: name.to_owned(),
     }
 }
 
-fn replica_set(name: &str) -> Target {
+fn replica_set(name: &str) -> Target<Kind> {
     Target {
         kind: Kind::ReplicaSet,
         name: name.to_owned(),
@@ -35,7 +35,7 @@ fn replica_set(name: &str) -> Target {
 
 #[test]
 fn every_form_that_kubectl_knows() {
-    let named = |targets: &[Target]| Ok(Targets::Named(targets.to_vec()));
+    let named = |targets: &[Target<Kind>]| Ok(Targets::Named(targets.to_vec()));
     let web = named(&[deployment("web")]);
     let cases = [
         ("", Ok(Targets::Unnamed)),

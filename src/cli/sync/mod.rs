@@ -21,6 +21,7 @@ use super::kube_flags::KubeFlags;
 use super::manifests::{self, Manifests};
 use super::output::OutputFormat;
 use super::selection::{self, Selection, Targets};
+use crate::controller::action::Kind;
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
 use crate::engine::apply::Effect;
@@ -170,7 +171,7 @@ fn scope(
     manifests: Option<&Manifests>,
     namespace: &str,
 ) -> Result<Scope, Failure> {
-    let item = |target: &selection::Target| Item {
+    let item = |target: &selection::Target<Kind>| Item {
         kind: target.kind,
         key: ObjectKey::new(namespace, &target.name),
     };

@@ -104,12 +104,7 @@ pub(super) fn exit_code(summary: &Summary) -> anyhow::Result<ExitCode> {
     if summary.ends.is_empty() && summary.stopped.is_none() {
         return Err(Failure::new(ExitCode::NothingMatched, "no resources found").into());
     }
-    let of_objects = summary
-        .ends
-        .values()
-        .flatten()
-        .map(code_of)
-        .max_by_key(|code| severity(*code));
+    let of_objects = ExitCode::worst(summary.ends.values().flatten().map(code_of));
     Ok(match summary.stopped {
         Some(StoppedBy::Signal) => ExitCode::Interrupted,
         Some(StoppedBy::Timeout) => return Err(timed_out(summary).into()),
@@ -149,15 +144,5 @@ fn code_of(end: &End) -> ExitCode {
         End::Failed { .. } => ExitCode::RolloutFailed,
         End::Refused { .. } => ExitCode::Error,
         End::StageReached { .. } | End::Paused => ExitCode::Held,
-    }
-}
-
-/// A failure is worse than a rollout that is merely held.
-fn severity(code: ExitCode) -> u8 {
-    match code {
-        ExitCode::Done => 0,
-        ExitCode::Held => 1,
-        ExitCode::RolloutFailed => 2,
-        _ => 3,
     }
 }

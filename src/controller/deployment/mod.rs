@@ -35,7 +35,7 @@ pub use self::fenceposts::{FencepostError, Fenceposts, resolve_fenceposts};
 pub use self::history::history;
 pub use self::progress::{has_progress_deadline, is_complete, is_progressing, is_timed_out};
 pub use self::replica_sets::find_new_replica_set;
-pub use self::revision::{revision, revision_history};
+pub use self::revision::{revision, revision_history, skip_copy_annotation};
 
 /// What one pass may see.
 #[derive(Clone, Debug, Default)]

@@ -20,8 +20,8 @@ const SKIPPED: [&str; 6] = [
     keys::ROLLBACK_TO,
 ];
 
-/// Whether an annotation belongs to one object alone.
-pub(super) fn skip_copy_annotation(key: &str) -> bool {
+/// Whether an annotation belongs to one object alone: it is never copied between a Deployment and its ReplicaSets.
+pub fn skip_copy_annotation(key: &str) -> bool {
     SKIPPED.contains(&key)
 }
 

@@ -1,0 +1,44 @@
+//! What goes wrong with single objects while a command goes on with the others.
+
+use std::fmt;
+
+use crate::error::ExitCode;
+
+/// Failures so far, in the order in which they are to be told.
+#[derive(Debug, Default)]
+pub(super) struct Failures(Vec<anyhow::Error>);
+
+impl Failures {
+    /// Remembers one.
+    pub(super) fn push(&mut self, error: impl Into<anyhow::Error>) {
+        self.0.push(error.into());
+    }
+
+    /// Ends the command.
+    ///
+    /// # Errors
+    /// The failure, or [`Several`].
+    pub(super) fn finish(mut self) -> anyhow::Result<ExitCode> {
+        match self.0.len() {
+            0 => Ok(ExitCode::Done),
+            1 => Err(self.0.remove(0)),
+            _ => Err(Several(self.0).into()),
+        }
+    }
+}
+
+/// Several failures. They are told one a line, as kubectl tells them.
+#[derive(Debug)]
+pub(super) struct Several(pub(super) Vec<anyhow::Error>);
+
+impl std::error::Error for Several {}
+
+impl fmt::Display for Several {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            let semicolon = if index == 0 { "" } else { "; " };
+            write!(f, "{semicolon}{error}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! `rollout history` (rollout-commands section 3).
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+
+use super::revisions::{
+    DeploymentHistory, Revision, has_controller_revisions, revisions, unsupported,
+};
+use super::status::must_be_positive;
+use super::{Common, Job};
+use crate::cli::go_flags;
+use crate::cli::kube_flags::KubeFlags;
+use crate::cli::objects::Found;
+use crate::cli::print::{Form, PrintFlags};
+use crate::controller::keys::{CHANGE_CAUSE, REVISION};
+use crate::error::{ExitCode, Failure};
+use crate::ui::describe::pod_template;
+use crate::ui::history::{NO_HISTORY, listing};
+use crate::ui::printer::Printer;
+use crate::ui::rollout_status::parse_revision;
+
+/// Show the revisions of a rollout
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct HistoryArgs {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    print: PrintFlags,
+    /// Show this revision's pod template; 0: list all revisions
+    #[arg(long, value_name = "N", default_value = "0", value_parser = go_flags::parse_int, allow_hyphen_values = true)]
+    revision: i64,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  # The revisions of a Deployment
+  kubectl rs rollout history --embedded=examples/web.yaml deploy/web
+
+  # The pod template of one
+  kubectl rs rollout history --embedded=examples/web.yaml deploy/web --revision=1";
+
+impl HistoryArgs {
+    pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
+        let mut form = self.print.form()?;
+        must_be_positive(self.revision)?;
+        let mut job = self.common.job(kube, verbose).await?;
+        if let Some(code) = job.ends_empty() {
+            return Ok(code);
+        }
+        let mut failures = crate::cli::failures::Failures::default();
+        for found in std::mem::take(&mut job.found) {
+            let shown = match found {
+                Ok(object) => self.show(&object, &job, &mut form).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = shown {
+                failures.push(error);
+            }
+        }
+        failures.finish()
+    }
+
+    async fn show(&self, object: &Found, job: &Job, form: &mut Form) -> anyhow::Result<()> {
+        let revisions = read(object, job).await?;
+        if form.is_object() {
+            return self.print_objects(&revisions, form, &job.printer);
+        }
+        let operation = self.operation(&revisions, object)?;
+        form.print(&job.printer, object, &operation)
+    }
+
+    /// What kubectl's line says: all that follows the name.
+    fn operation(
+        &self,
+        revisions: &BTreeMap<i64, Revision>,
+        object: &Found,
+    ) -> Result<String, Failure> {
+        let heading = match self.revision {
+            0 => String::new(),
+            number => format!("with revision #{number}"),
+        };
+        let text = if revisions.is_empty() {
+            NO_HISTORY.to_owned()
+        } else if self.revision == 0 {
+            let causes = revisions
+                .iter()
+                .map(|(number, revision)| (*number, revision.cause.clone()));
+            listing(causes)
+        } else {
+            described(self.chosen(revisions)?, object)
+        };
+        Ok(format!("{heading}\n{text}"))
+    }
+
+    fn print_objects(
+        &self,
+        revisions: &BTreeMap<i64, Revision>,
+        form: &mut Form,
+        printer: &Printer,
+    ) -> anyhow::Result<()> {
+        if self.revision > 0 {
+            return form.print(printer, &self.chosen(revisions)?.object, "");
+        }
+        for revision in revisions.values() {
+            form.print(printer, &revision.object, "")?;
+        }
+        Ok(())
+    }
+
+    fn chosen<'a>(&self, revisions: &'a BTreeMap<i64, Revision>) -> Result<&'a Revision, Failure> {
+        revisions.get(&self.revision).ok_or_else(|| {
+            let failure = Failure::error("unable to find the specified revision");
+            match &numbered(revisions.keys())[..] {
+                "" => failure,
+                numbers => failure.hint(format!("there are {numbers}")),
+            }
+        })
+    }
+}
+
+/// The template; a Deployment's with the cause among its annotations.
+fn described(revision: &Revision, object: &Found) -> String {
+    let mut template = revision.template.clone();
+    if object.resource.kind == "Deployment" && !revision.cause.is_empty() {
+        template["metadata"]["annotations"][CHANGE_CAUSE] = revision.cause.as_str().into();
+    }
+    pod_template(&template)
+}
+
+/// `revisions 1, 2 and 4`; empty where there is none.
+pub(super) fn numbered<'a>(numbers: impl IntoIterator<Item = &'a i64>) -> String {
+    let numbers: Vec<String> = numbers.into_iter().map(ToString::to_string).collect();
+    match &numbers[..] {
+        [] => String::new(),
+        [one] => format!("revision {one}"),
+        [most @ .., last] => format!("revisions {} and {last}", most.join(", ")),
+    }
+}
+
+async fn read(object: &Found, job: &Job) -> anyhow::Result<BTreeMap<i64, Revision>> {
+    let client = &job.cluster.client;
+    if has_controller_revisions(object) {
+        return revisions(client, object).await;
+    }
+    if object.resource.kind != "Deployment" {
+        return Err(unsupported("history viewer", object).into());
+    }
+    let history = DeploymentHistory::read(client, object).await?;
+    for set in history.sets.iter().filter(|set| set.revision().is_none()) {
+        let text = set.slim.meta.annotation(REVISION).unwrap_or_default();
+        let error = parse_revision(text).err().unwrap_or_default();
+        job.printer.warning(&format!(
+            "unable to get revision from replicaset {} for deployment {} in namespace {}: {error}",
+            set.full.name(),
+            object.name(),
+            object.namespace()
+        ));
+    }
+    Ok(history.revisions())
+}

@@ -1,0 +1,36 @@
+//! What differs on purpose: rules and single cases, each with its reason, and which of them were met.
+
+use std::collections::BTreeMap;
+
+/// `differences.txt`: one `NAME  REASON` a line, `#` begins a comment. A name with a slash is a case, others are rules.
+#[derive(Debug)]
+pub(crate) struct Differences {
+    met: BTreeMap<String, bool>,
+}
+
+impl Differences {
+    pub(crate) fn load() -> Self {
+        let met = include_str!("differences.txt")
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(|line| {
+                let (name, reason) = line.split_once(' ').unwrap_or((line, ""));
+                assert!(!reason.trim().is_empty(), "{name} has no reason");
+                (name.to_owned(), false)
+            })
+            .collect();
+        Self { met }
+    }
+
+    /// Whether this difference is known: a rule that was needed, or a case that differs.
+    pub(crate) fn expects(&mut self, name: &str) -> bool {
+        let known = self.met.get_mut(name);
+        known.map(|met| *met = true).is_some()
+    }
+
+    /// Those that were not met.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = String> {
+        let unused = self.met.iter().filter(|(_, met)| !**met);
+        unused.map(|(name, _)| name.clone())
+    }
+}

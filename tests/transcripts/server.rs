@@ -1,0 +1,124 @@
+//! The embedded cluster over HTTP, with an ear for what is written and a porter.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Either, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use kubectl_rs::sandbox::{ApiBody, ApiService};
+use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tower::ServiceExt as _;
+
+use crate::rbac;
+use crate::recording::Rbac;
+
+/// A server that runs until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    writes: Arc<Mutex<Vec<Value>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Server {
+    pub(crate) async fn start(service: ApiService, rbac: Option<Rbac>) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let writes = Arc::new(Mutex::new(Vec::new()));
+        let porter = Porter {
+            service,
+            rbac: Arc::new(rbac),
+            writes: writes.clone(),
+        };
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let porter = porter.clone();
+                let answer = service_fn(move |request| porter.clone().answer(request));
+                tokio::spawn(async move {
+                    let connection = Builder::new(TokioExecutor::new());
+                    // A client that goes away ends its connection.
+                    let _ = connection
+                        .serve_connection(TokioIo::new(stream), answer)
+                        .await;
+                });
+            }
+        });
+        Self {
+            address,
+            writes,
+            task,
+        }
+    }
+
+    /// The requests so far that are no reads, as the recordings have them.
+    pub(crate) fn writes(&self) -> Vec<Value> {
+        self.writes.lock().unwrap().clone()
+    }
+}
+
+#[derive(Clone)]
+struct Porter {
+    service: ApiService,
+    rbac: Arc<Option<Rbac>>,
+    writes: Arc<Mutex<Vec<Value>>>,
+}
+
+type Body = Either<ApiBody, Full<Bytes>>;
+
+impl Porter {
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+        let (parts, body) = request.into_parts();
+        let body = body
+            .collect()
+            .await
+            .map(http_body_util::Collected::to_bytes)
+            .unwrap_or_default();
+        let request = Request::from_parts(parts, Full::new(body.clone()));
+        if request.method() != "GET" {
+            self.writes.lock().unwrap().push(noted(&request, &body));
+        }
+        if let Some((code, status)) = rbac::refusal(&request, self.rbac.as_ref().as_ref()) {
+            let body = Full::new(Bytes::from(status.to_string()));
+            let response = Response::builder()
+                .status(code)
+                .header("content-type", "application/json")
+                .body(Either::Right(body));
+            return Ok(response.unwrap());
+        }
+        Ok(self.service.oneshot(request).await?.map(Either::Left))
+    }
+}
+
+fn noted<B>(request: &Request<B>, body: &[u8]) -> Value {
+    let mut note = Map::new();
+    note.insert("method".into(), json!(request.method().as_str()));
+    note.insert("path".into(), json!(request.uri().path()));
+    let query = request.uri().query().unwrap_or_default();
+    let mut parts: Vec<&str> = query.split('&').filter(|part| !part.is_empty()).collect();
+    parts.sort_unstable();
+    if !parts.is_empty() {
+        note.insert("query".into(), json!(parts.join("&")));
+    }
+    if let Some(content) = request.headers().get("content-type") {
+        note.insert("contentType".into(), json!(content.to_str().unwrap()));
+    }
+    note.insert(
+        "body".into(),
+        serde_json::from_slice(body).unwrap_or_default(),
+    );
+    Value::Object(note)
+}
