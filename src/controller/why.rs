@@ -225,6 +225,13 @@ pub enum WaitingOn {
     },
     /// A ReplicaSet's earlier creations and deletions have not all been seen.
     UnseenWrites,
+    /// Pods failed right after they were created; the next are created later.
+    FailingPods {
+        /// How many have failed.
+        failed: i32,
+        /// Until the next are created, in seconds.
+        next_in_seconds: u64,
+    },
     /// Old pods still run or shut down.
     OldPods {
         /// How many.
@@ -283,6 +290,14 @@ impl fmt::Display for WaitingOn {
                 write!(f, "{} to become ready", count(*replicas, "pod"))
             }
             Self::UnseenWrites => f.write_str("earlier creations and deletions to be seen"),
+            Self::FailingPods {
+                failed,
+                next_in_seconds,
+            } => write!(
+                f,
+                "{next_in_seconds}s more before pods are created again: {} failed right after creation",
+                count(*failed, "pod")
+            ),
             Self::OldPods { count: old } => write!(f, "{} to go", count(*old, "old pod")),
             Self::MinReadySeconds {
                 pods,

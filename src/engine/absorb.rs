@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::controller::action::Kind;
-use crate::controller::api::{ObjectKey, Pod};
+use crate::controller::api::ObjectKey;
 
 use super::apply::Effect;
 use super::pass::Context;
@@ -23,21 +23,28 @@ impl Context {
                 .replica_sets
                 .apply(Arc::clone(object))
                 .map(|_| Effect::ReplicaSet(Arc::clone(object))),
-            Effect::Pod(object) => store
-                .pods
-                .apply(Arc::clone(object))
-                .map(|_| Effect::Pod(Arc::clone(object))),
-            Effect::Gone { kind, key, uid } => remove(&mut store, *kind, key, uid),
+            Effect::Pod(object) => {
+                let change = store.pods.apply(Arc::clone(object))?;
+                self.observe(&change);
+                Some(Effect::Pod(Arc::clone(object)))
+            }
+            Effect::Gone { kind, key, uid } => self.remove(&mut store, *kind, key, uid),
         }
     }
-}
 
-/// Removes an object and says what it last was, so that its owner can be found.
-fn remove(store: &mut Store, kind: Kind, key: &ObjectKey, uid: &str) -> Option<Effect> {
-    let last: Effect = match kind {
-        Kind::Deployment => Effect::Deployment(store.deployments.remove(key, uid)?.before?),
-        Kind::ReplicaSet => Effect::ReplicaSet(store.replica_sets.remove(key, uid)?.before?),
-        Kind::Pod => Effect::Pod(Arc::<Pod>::clone(&store.pods.remove(key, uid)?.before?)),
-    };
-    Some(last)
+    /// Removes an object and says what it last was, so that its owner can be found.
+    fn remove(&self, store: &mut Store, kind: Kind, key: &ObjectKey, uid: &str) -> Option<Effect> {
+        Some(match kind {
+            Kind::Deployment => Effect::Deployment(store.deployments.remove(key, uid)?.before?),
+            Kind::ReplicaSet => {
+                self.forget_replica_set(key, uid);
+                Effect::ReplicaSet(store.replica_sets.remove(key, uid)?.before?)
+            }
+            Kind::Pod => {
+                let change = store.pods.remove(key, uid)?;
+                self.observe(&change);
+                Effect::Pod(change.before?)
+            }
+        })
+    }
 }

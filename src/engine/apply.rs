@@ -1,6 +1,7 @@
 //! Sends one action and classifies the answer. What the server returns goes into the store at once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::Client;
 use kube::core::Status;
@@ -14,8 +15,8 @@ use crate::controller::api::{
 use crate::controller::plan::LiveOwner;
 
 use super::error::EngineError;
+use super::exchange::{Failed, exchange};
 use super::kind::SlimKind;
-use super::list::list;
 use super::options::DryRun;
 use super::record::EventRecorder;
 use super::request::Requests;
@@ -27,6 +28,8 @@ pub struct Answer {
     pub outcome: Outcome,
     /// For the store.
     pub effect: Effect,
+    /// How long the server wants to be left alone.
+    pub retry_after: Option<Duration>,
 }
 
 /// What a write changed in the cluster, as its answer shows it.
@@ -120,9 +123,9 @@ impl Sender {
             Ok(None) => return Answer::applied(Applied::default(), Effect::None),
             Err(error) => return Answer::refused(RefusalReason::Other, error.to_string()),
         };
-        match self.client.request_text(request).await {
+        match exchange(&self.client, request).await {
             Ok(body) => self.accept(action, &body),
-            Err(error) => Answer::from_error(&error, action),
+            Err(failed) => Answer::from_failure(&failed, action),
         }
     }
 
@@ -170,15 +173,9 @@ impl Sender {
         }
     }
 
-    /// Reads a namespace's pods anew: the only way to learn what became of a create that was not answered.
-    pub async fn pods_in(&self, namespace: &str) -> Vec<Effect> {
-        match list::<Pod>(&self.client, Some(namespace)).await {
-            Ok(pods) => pods.into_iter().map(Effect::Pod).collect(),
-            Err(error) => {
-                tracing::debug!(%error, namespace, "pods not read");
-                Vec::new()
-            }
-        }
+    /// The client that it sends with.
+    pub fn client(&self) -> &Client {
+        &self.client
     }
 
     /// What a fresh read of an owner says, for the check before an adoption.
@@ -217,10 +214,12 @@ impl Sender {
 }
 
 impl Answer {
-    fn applied(applied: Applied, effect: Effect) -> Self {
+    /// It was done.
+    pub fn applied(applied: Applied, effect: Effect) -> Self {
         Self {
             outcome: Outcome::Applied(applied),
             effect,
+            retry_after: None,
         }
     }
 
@@ -228,11 +227,12 @@ impl Answer {
         Self {
             outcome: Outcome::Refused(Refusal { reason, message }),
             effect: Effect::None,
+            retry_after: None,
         }
     }
 
-    fn from_error(error: &kube::Error, action: &Action) -> Self {
-        let refusal = classify(error);
+    fn from_failure(failed: &Failed, action: &Action) -> Self {
+        let refusal = classify(&failed.error);
         let effect = match (&refusal.reason, action.target()) {
             (RefusalReason::NotFound, Some(target)) => Effect::Gone {
                 kind: target.kind,
@@ -244,6 +244,7 @@ impl Answer {
         Self {
             outcome: Outcome::Refused(refusal),
             effect,
+            retry_after: failed.retry_after,
         }
     }
 }

@@ -31,6 +31,12 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Whether the server only could not answer at the moment.
+    pub fn is_passing(&self) -> bool {
+        let (Self::Reading { source, .. } | Self::Listing { source, .. }) = self;
+        matches!(source, kube::Error::Api(status) if status.code == 429 || status.code >= 500)
+    }
+
     pub(crate) fn reading(kind: Kind, key: &ObjectKey, source: kube::Error) -> Self {
         Self::Reading {
             kind: kind.name(),

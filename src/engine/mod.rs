@@ -6,9 +6,12 @@
 
 mod absorb;
 pub mod apply;
+mod brake;
 pub mod error;
 pub mod event;
+mod exchange;
 pub mod feed;
+mod guard;
 pub mod kind;
 pub mod list;
 pub mod options;
@@ -16,6 +19,7 @@ pub mod pass;
 pub mod queue;
 mod record;
 pub mod request;
+mod resync;
 pub mod run;
 pub mod snapshot;
 pub mod store;

@@ -1,7 +1,9 @@
 //! One pass over one item: snapshot, plan, send, and plan again where an answer changed what comes next.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::future::join_all;
 
@@ -15,7 +17,9 @@ use crate::controller::why::WaitingOn;
 
 use super::apply::{Answer, Effect, Sender};
 use super::event::{EngineEvent, Happening};
+use super::guard::Guards;
 use super::options::{Decision, DryRun, Gate};
+use super::queue::Again;
 use super::snapshot::Snapshot;
 use super::store::{Item, Store};
 
@@ -28,6 +32,10 @@ pub struct Context {
     pub sender: Sender,
     /// What is known of the cluster.
     pub store: Mutex<Store>,
+    /// What earlier passes left open.
+    pub guards: Mutex<Guards>,
+    /// Set when passes are to end after the writes that are under way.
+    pub stopping: AtomicBool,
     /// What time it is.
     pub clock: Clock,
     /// Whether writes are real.
@@ -58,23 +66,22 @@ pub enum PassEnd {
         error: String,
         /// What it waits for, where the core says so.
         waiting: Vec<WaitingOn>,
-        /// Whether the decision was only out of date: no back-off then.
-        stale: bool,
-        /// Whether retrying is pointless (a namespace that is going away).
-        give_up: bool,
+        /// When to try again.
+        again: Again,
     },
+    /// It was told to end before all was done.
+    Interrupted,
     /// The person who was asked said stop.
     Stopped,
 }
 
 impl PassEnd {
     /// Cut short by an answer that says nothing about the rollout.
-    fn interrupted(refusal: &Refusal, stale: bool) -> Self {
+    fn interrupted(error: &impl ToString, again: Again) -> Self {
         Self::Retry {
-            error: refusal.message.clone(),
+            error: error.to_string(),
             waiting: Vec::new(),
-            stale,
-            give_up: false,
+            again,
         }
     }
 }
@@ -101,9 +108,17 @@ impl Context {
     /// Runs one pass; `subject` is the selected object that the item belongs to. The effects of its writes are in the
     /// store when it returns.
     pub async fn run(&self, item: &Item, subject: Item) -> (PassEnd, Touched) {
-        let Some(snapshot) = Snapshot::of(&self.store(), item, self.clock.now()) else {
-            return (PassEnd::Gone, Vec::new());
+        let touched = match self.make_sure(item).await {
+            Ok(news) => news,
+            Err(error) => {
+                let again = Again::Unanswered(Duration::ZERO);
+                return (PassEnd::interrupted(&error, again), Vec::new());
+            }
         };
+        let Some(mut snapshot) = Snapshot::of(&self.store(), item, self.clock.now()) else {
+            return (PassEnd::Gone, touched);
+        };
+        self.guard(item, &mut snapshot);
         let mut pass = Pass {
             context: self,
             subject,
@@ -111,10 +126,11 @@ impl Context {
             snapshot,
             answers: Vec::new(),
             versions: HashMap::new(),
-            touched: Vec::new(),
+            touched,
             asked_live: false,
         };
         let end = pass.run(item).await;
+        self.settle(item, &pass.plan, &pass.answers);
         (end, pass.touched)
     }
 }
@@ -139,10 +155,14 @@ impl Pass<'_> {
                 self.ask_live_owner(item).await;
                 continue;
             }
+            if self.context.stopping.load(Ordering::Relaxed) {
+                return PassEnd::Interrupted;
+            }
             if self.asks_to_stop(&batch) {
                 return PassEnd::Stopped;
             }
-            if let Some(retry) = self.send_batch(&batch).await {
+            self.context.expect(item, &self.plan, self.answers.len());
+            if let Some(retry) = self.send_batch(item, &batch).await {
                 return retry;
             }
         }
@@ -182,17 +202,14 @@ impl Pass<'_> {
         !material.is_empty() && gate(&self.subject, &material) == Decision::Stop
     }
 
-    async fn send_batch(&mut self, batch: &[Step]) -> Option<PassEnd> {
+    async fn send_batch(&mut self, item: &Item, batch: &[Step]) -> Option<PassEnd> {
         let actions: Vec<Option<Action>> =
             (0..batch.len()).map(|at| self.current(batch, at)).collect();
         let context = self.context;
         let answers = join_all(actions.iter().map(|action| async move {
             match action {
                 Some(action) => context.sender.send(action).await,
-                None => Answer {
-                    outcome: Outcome::Applied(Applied::default()),
-                    effect: Effect::None,
-                },
+                None => Answer::applied(Applied::default(), Effect::None),
             }
         }))
         .await;
@@ -205,7 +222,9 @@ impl Pass<'_> {
                 Action::CreatePod { .. } | Action::CreateReplicaSet(_)
             ) || matches!(answer.outcome, Outcome::Refused(_));
             if let Outcome::Refused(refusal) = &answer.outcome {
-                retry = retry.or(self.refused(step, refusal).await);
+                let pause = answer.retry_after.unwrap_or_default();
+                self.context.note_unsure(item, step, &answer.outcome);
+                retry = retry.or(self.refused(step, refusal, pause).await);
             }
             self.tell(step, &answer.outcome);
             self.answers.push(answer.outcome);
@@ -281,15 +300,20 @@ impl Pass<'_> {
     }
 
     /// What a refusal means for the pass: `None` when the core decides about it.
-    async fn refused(&mut self, step: &Step, refusal: &Refusal) -> Option<PassEnd> {
+    async fn refused(
+        &mut self,
+        step: &Step,
+        refusal: &Refusal,
+        pause: Duration,
+    ) -> Option<PassEnd> {
         match refusal.reason {
             RefusalReason::Conflict => {
                 self.read_again(step).await;
-                Some(PassEnd::interrupted(refusal, true))
+                Some(PassEnd::interrupted(refusal, Again::Fresh))
             }
             RefusalReason::Timeout | RefusalReason::Busy => {
                 self.read_again(step).await;
-                Some(PassEnd::interrupted(refusal, false))
+                Some(PassEnd::interrupted(refusal, Again::Unanswered(pause)))
             }
             RefusalReason::AlreadyExists => {
                 if let Action::CreateReplicaSet(new) = &step.action
@@ -306,12 +330,6 @@ impl Pass<'_> {
     /// Reads anew what a refused or unanswered write was about, so that the next pass decides on facts.
     async fn read_again(&mut self, step: &Step) {
         let effects = match (&step.action, step.action.target()) {
-            (Action::CreatePod { replica_set, .. }, _) => {
-                self.context
-                    .sender
-                    .pods_in(&replica_set.key.namespace)
-                    .await
-            }
             (Action::CreateReplicaSet(new), _) => {
                 self.context
                     .sender
@@ -351,8 +369,11 @@ impl Pass<'_> {
             End::Failed(error) => PassEnd::Retry {
                 error: error.to_string(),
                 waiting: std::mem::take(&mut self.plan.waiting),
-                stale: false,
-                give_up: error.is_final(),
+                again: if error.is_final() {
+                    Again::Never
+                } else {
+                    Again::Later(Duration::ZERO)
+                },
             },
         }
     }

@@ -5,12 +5,52 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::controller::action::Kind;
+
 use super::store::Item;
 
 /// First delay after a failed pass; each further failure doubles it (deployment-controller section 3).
 const FIRST_BACKOFF: Duration = Duration::from_millis(5);
 /// The longest delay after a failed pass.
 const MAX_BACKOFF: Duration = Duration::from_secs(1000);
+
+/// The longest delay where the server does not answer: it may be back at any moment.
+const MAX_UNANSWERED: Duration = Duration::from_secs(30);
+/// How often a Deployment is tried again without anything having changed.
+const MAX_RETRIES: u32 = 15;
+/// All items together are tried again this often, once a burst is used up.
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+/// So many retries are taken at once.
+const RETRY_BURST: u32 = 100;
+
+/// When to try a pass again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// At once: it decided on something that is out of date.
+    Fresh,
+    /// With back-off, and not before the server wants to hear from us again.
+    Later(Duration),
+    /// The same, for as long as it takes: the server does not answer.
+    Unanswered(Duration),
+    /// Never: the namespace is going away.
+    Never,
+}
+
+/// Spreads the retries of all items.
+#[derive(Debug, Default)]
+struct Limiter {
+    /// When the tokens that were given out are all earned back.
+    paid: Option<Instant>,
+}
+
+impl Limiter {
+    /// How long the next retry has to wait.
+    fn wait(&mut self, now: Instant) -> Duration {
+        let paid = self.paid.map_or(now, |paid| paid.max(now)) + RETRY_INTERVAL;
+        self.paid = Some(paid);
+        (paid - now).saturating_sub(RETRY_INTERVAL * RETRY_BURST)
+    }
+}
 
 /// Items that ask for a pass.
 #[derive(Debug, Default)]
@@ -22,6 +62,7 @@ pub struct Queue {
     delayed: BTreeSet<(Instant, Item)>,
     due: HashMap<Item, Instant>,
     failures: HashMap<Item, u32>,
+    limiter: Limiter,
 }
 
 impl Queue {
@@ -46,15 +87,30 @@ impl Queue {
         self.delayed.insert((at, item));
     }
 
-    /// Asks for another pass after a failure, later each time. Returns how often it failed in a row.
-    pub fn add_after_failure(&mut self, item: Item, now: Instant) -> u32 {
+    /// Asks for another pass after a failure, later each time. Returns how often it failed in a row. A Deployment that
+    /// failed too often is let be until something changes.
+    pub fn add_after_failure(&mut self, item: &Item, again: Again, now: Instant) -> u32 {
         let failures = self.failures.entry(item.clone()).or_default();
         *failures += 1;
         let failures = *failures;
-        let delay = FIRST_BACKOFF
+        let backoff = FIRST_BACKOFF
             .saturating_mul(2u32.saturating_pow(failures - 1))
             .min(MAX_BACKOFF);
-        self.add_at(item, now + delay);
+        let delay = match again {
+            Again::Never => Duration::ZERO,
+            Again::Fresh if failures == 1 => Duration::ZERO,
+            Again::Fresh => backoff,
+            Again::Later(pause) => backoff.max(pause).max(self.limiter.wait(now)),
+            Again::Unanswered(pause) => backoff.min(MAX_UNANSWERED).max(pause),
+        };
+        let is_dropped = item.kind == Kind::Deployment
+            && failures > MAX_RETRIES
+            && matches!(again, Again::Later(_));
+        if again == Again::Never || is_dropped {
+            self.remove(item);
+        } else {
+            self.add_at(item.clone(), now + delay);
+        }
         failures
     }
 
@@ -162,8 +218,9 @@ mod tests {
         let mut queue = Queue::default();
         let now = Instant::now();
         let mut delays = Vec::new();
+        let item = |name: &str| Item::replica_set(ObjectKey::new("default", name));
         for _ in 0..20 {
-            queue.add_after_failure(item("a"), now);
+            queue.add_after_failure(&item("a"), Again::Later(Duration::ZERO), now);
             delays.push(
                 queue
                     .next_due()
@@ -178,5 +235,54 @@ mod tests {
         assert!(!queue.is_idle(), "a failing item keeps the queue busy");
         queue.forget_failures(&item("a"));
         assert!(queue.is_idle());
+    }
+
+    fn delay(queue: &mut Queue, item: &Item, again: Again) -> Option<u128> {
+        let now = Instant::now();
+        queue.add_after_failure(item, again, now);
+        let delay = queue.due.get(item).map(|at| (*at - now).as_millis());
+        queue.take(now + MAX_BACKOFF * 2);
+        queue.done(item);
+        delay
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deployment_is_let_be_after_fifteen_retries_unless_nobody_answers() {
+        let mut queue = Queue::default();
+        let later = Again::Later(Duration::ZERO);
+        let unanswered = Again::Unanswered(Duration::ZERO);
+        for _ in 0..15 {
+            assert!(delay(&mut queue, &item("a"), later).is_some());
+            assert!(delay(&mut queue, &item("b"), unanswered).is_some());
+        }
+        assert_eq!(delay(&mut queue, &item("a"), later), None);
+        assert!(!queue.is_failing(&item("a")), "its failures are forgotten");
+        assert_eq!(delay(&mut queue, &item("b"), unanswered), Some(30_000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_out_of_date_is_tried_at_once_and_a_servers_wish_is_kept() {
+        let mut queue = Queue::default();
+        assert_eq!(delay(&mut queue, &item("a"), Again::Fresh), Some(0));
+        assert_eq!(delay(&mut queue, &item("a"), Again::Fresh), Some(10));
+        let wish = Duration::from_secs(7);
+        assert_eq!(
+            delay(&mut queue, &item("b"), Again::Later(wish)),
+            Some(7_000)
+        );
+        assert_eq!(
+            delay(&mut queue, &item("c"), Again::Unanswered(wish)),
+            Some(7_000)
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_retries_together_are_limited() {
+        let mut limiter = Limiter::default();
+        let now = Instant::now();
+        let waits: Vec<_> = (0..102).map(|_| limiter.wait(now).as_millis()).collect();
+        assert_eq!(waits[..100], [0; 100]);
+        assert_eq!(waits[100..], [100, 200]);
+        assert_eq!(limiter.wait(now + Duration::from_secs(60)), Duration::ZERO);
     }
 }

@@ -1,6 +1,7 @@
 //! The loop: takes items from the queue, runs their passes, and judges what is at rest.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use super::event::{End, Happening};
 use super::feed::{self, Feed, Synced, Update};
 use super::options::{DryRun, Goal, Options, Which};
 use super::pass::{Context, PassEnd, Sink, Touched};
-use super::queue::Queue;
+use super::queue::{Again, Queue};
 use super::store::{Item, Store};
 use super::track::Tracks;
 
@@ -68,6 +69,8 @@ impl Engine {
         let context = Context {
             sender: Sender::new(client.clone(), clock, options.dry_run),
             store: Mutex::new(Store::default()),
+            guards: Mutex::default(),
+            stopping: AtomicBool::new(false),
             clock,
             dry_run: options.dry_run,
             gate: options.gate.clone(),
@@ -125,10 +128,10 @@ impl Engine {
                 Some(update) = feed.next() => self.fed(update).await?,
                 () = sleep_until_or_never(self.queue.next_due()), if self.stopped.is_none() => {}
                 () = sleep_until_or_never(deadline), if self.stopped.is_none() => {
-                    self.stopped = Some(StoppedBy::Timeout);
+                    self.stop(StoppedBy::Timeout);
                 }
                 () = &mut signal, if self.stopped.is_none() => {
-                    self.stopped = Some(StoppedBy::Signal);
+                    self.stop(StoppedBy::Signal);
                 }
             }
         }
@@ -164,6 +167,9 @@ impl Engine {
             match feed.next().await {
                 Some(Update::Changed(effect)) => self.absorb(&effect),
                 Some(Update::Synced(_)) => unsynced -= 1,
+                Some(Update::Trouble { error, .. }) if error.is_passing() => {
+                    tracing::warn!(%error, "not ready yet, trying again");
+                }
                 Some(Update::Trouble { error, .. }) => return Err(error),
                 None => break,
             }
@@ -199,35 +205,10 @@ impl Engine {
         Ok(())
     }
 
-    /// After a watch began anew: what it did not show is gone. What our own writes made after it began is asked for.
+    /// After a watch began anew.
     async fn resync(&mut self, synced: Synced) {
-        let known = self
-            .context
-            .store()
-            .identities(synced.kind, synced.namespace.as_deref());
-        for (key, uid, version) in known {
-            if synced.uids.contains(&uid) {
-                continue;
-            }
-            if version
-                .parse::<u64>()
-                .is_ok_and(|version| version > synced.newest)
-            {
-                for effect in self
-                    .context
-                    .sender
-                    .read(synced.kind, &key, Some(&uid))
-                    .await
-                {
-                    self.absorb(&effect);
-                }
-            } else {
-                self.absorb(&Effect::Gone {
-                    kind: synced.kind,
-                    key,
-                    uid,
-                });
-            }
+        for effect in self.context.not_shown(&synced).await {
+            self.absorb(&effect);
         }
     }
 
@@ -263,7 +244,8 @@ impl Engine {
         self.queue.done(item);
         match end {
             PassEnd::Gone => self.gone(item, &subject),
-            PassEnd::Stopped => self.stopped = Some(StoppedBy::Person),
+            PassEnd::Stopped => self.stop(StoppedBy::Person),
+            PassEnd::Interrupted => {}
             PassEnd::Done {
                 requeue,
                 waiting,
@@ -279,14 +261,13 @@ impl Engine {
             PassEnd::Retry {
                 error,
                 waiting,
-                stale,
-                give_up,
+                again,
             } => {
                 self.context.tell(
                     &subject,
                     Happening::Retrying {
                         error: error.clone(),
-                        routine: stale,
+                        routine: again == Again::Fresh,
                     },
                 );
                 let refused = WaitingOn::Refused { message: error };
@@ -296,7 +277,7 @@ impl Engine {
                     waiting
                 };
                 self.tracks.set_waits(&subject, item.clone(), waiting);
-                self.retry(item, stale, give_up);
+                self.retry(item, again);
             }
         }
         for news in touched {
@@ -324,17 +305,21 @@ impl Engine {
         self.queue.add_at(item.clone(), Instant::now() + after);
     }
 
-    fn retry(&mut self, item: &Item, stale: bool, give_up: bool) {
-        if give_up || self.options.dry_run != DryRun::None {
+    fn retry(&mut self, item: &Item, again: Again) {
+        if again == Again::Never || self.options.dry_run != DryRun::None {
             self.queue.remove(item);
-        } else if stale {
-            self.queue.add(item.clone());
-        } else {
-            let failures = self.queue.add_after_failure(item.clone(), Instant::now());
-            if self.options.goal == Goal::AtRest && failures >= ONE_SHOT_FAILURES {
-                self.queue.remove(item);
-            }
+            return;
         }
+        let failures = self.queue.add_after_failure(item, again, Instant::now());
+        if self.options.goal == Goal::AtRest && failures >= ONE_SHOT_FAILURES {
+            self.queue.remove(item);
+        }
+    }
+
+    /// Ends the run after the writes that are under way.
+    fn stop(&mut self, by: StoppedBy) {
+        self.stopped = Some(by);
+        self.context.stopping.store(true, Ordering::Relaxed);
     }
 
     /// Looks at the objects that something happened to: tells what is new, and whether they have ended.

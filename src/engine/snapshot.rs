@@ -5,8 +5,9 @@ use std::sync::Arc;
 use k8s_openapi::jiff::Timestamp;
 
 use crate::controller::action::{Kind, Outcome};
-use crate::controller::api::ReplicaSet;
+use crate::controller::api::{ObjectKey, ReplicaSet};
 use crate::controller::plan::{LiveOwner, Plan};
+use crate::controller::replica_set::{Limits, room};
 use crate::controller::{deployment, replica_set};
 
 use super::kind::SlimKind;
@@ -91,6 +92,7 @@ pub fn without_pods(store: &Store, item: &Item, now: Timestamp) -> Option<deploy
 
 fn of_replica_set(store: &Store, item: &Item, now: Timestamp) -> Option<replica_set::Snapshot> {
     let replica_set = Arc::clone(store.replica_sets.get(&item.key)?);
+    let room = room_of(store, &replica_set);
     let siblings: Vec<_> = replica_set
         .meta
         .controller()
@@ -114,8 +116,19 @@ fn of_replica_set(store: &Store, item: &Item, now: Timestamp) -> Option<replica_
         siblings,
         pods,
         expectations_met: true,
+        limits: Limits { room, brake: None },
         live_owner: LiveOwner::Unchanged,
     })
+}
+
+/// How many pods a ReplicaSet may create, where a known Deployment controls it.
+fn room_of(store: &Store, replica_set: &ReplicaSet) -> Option<usize> {
+    let owner = replica_set.meta.controller()?;
+    let key = ObjectKey::new(&replica_set.meta.namespace, &owner.name);
+    let deployment = store.deployments.get(&key)?;
+    let sets = || store.replica_sets.owned_by(&owner.uid);
+    let pods = sets().flat_map(|set| store.pods.owned_by(&set.meta.uid));
+    (deployment.meta.uid == owner.uid).then(|| room(deployment, sets(), pods))
 }
 
 fn by_name<'a, T: SlimKind>(objects: impl Iterator<Item = &'a Arc<T>>) -> Vec<Arc<T>> {

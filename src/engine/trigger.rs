@@ -124,10 +124,32 @@ fn of_pod(store: &Store, scope: &Scope, pod: &Arc<Pod>) -> Vec<Concern> {
         .get(&subject.key)
         .is_some_and(|deployment| deployment.spec.strategy.type_ == keys::RECREATE)
         && subject.kind == Kind::Deployment;
+    let makes_room = store
+        .pods
+        .get(&pod.meta.key())
+        .is_none_or(|known| !known.is_active());
+    if makes_room {
+        concerns.extend(held_siblings(store, replica_set, &subject));
+    }
     if recreates {
         concerns.push((subject.clone(), subject));
     }
     concerns
+}
+
+/// Other ReplicaSets of the same Deployment that lack pods: they may be waiting for room.
+fn held_siblings<'a>(
+    store: &'a Store,
+    replica_set: &'a ReplicaSet,
+    subject: &'a Item,
+) -> impl Iterator<Item = Concern> {
+    let owner = replica_set.meta.controller();
+    owner
+        .into_iter()
+        .flat_map(|owner| store.replica_sets.owned_by(&owner.uid))
+        .filter(|set| set.meta.uid != replica_set.meta.uid)
+        .filter(|set| set.status.replicas < set.spec.replicas)
+        .map(|set| (subject.clone(), Item::replica_set(set.meta.key())))
 }
 
 /// The ReplicaSets that may adopt an orphaned pod.

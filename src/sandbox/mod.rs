@@ -16,6 +16,7 @@ mod discovery;
 mod encode;
 mod event_view;
 mod eviction;
+mod fault;
 pub mod field_error;
 mod going;
 mod handle;
@@ -56,6 +57,7 @@ pub mod validation;
 mod watch;
 mod write;
 
+pub use fault::{FaultLayer, FaultPlan, Faulty};
 pub use handle::Changes;
 pub use nodes::{NodeOptions, Nodes};
 pub use object::Object;
@@ -68,6 +70,7 @@ pub use store::Change;
 use std::sync::Arc;
 
 use serde_json::json;
+use tower::Layer as _;
 
 use crate::clock::Clock;
 use managed_fields::Tracking;
@@ -142,6 +145,11 @@ impl Sandbox {
     /// Forgets all history, as a compaction of etcd does: older watches, pages and lists of the past expire.
     pub fn compact(&self) {
         self.server.lock().store.compact();
+    }
+
+    /// A client that meets faults on the way to this cluster.
+    pub fn faulty_client(&self, plan: FaultPlan) -> kube::Client {
+        kube::Client::new(FaultLayer::new(plan).layer(self.service()), "default")
     }
 
     /// A client of this cluster; it needs a tokio runtime around it.

@@ -168,6 +168,31 @@ impl ApiError {
         self
     }
 
+    /// 409 for no reason in the object: somebody else was faster.
+    pub(crate) fn contended() -> Self {
+        const WHY: &str = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::new(StatusCode::CONFLICT, "Conflict", WHY)
+    }
+
+    /// 429, the server has too much to do.
+    pub(crate) fn throttled() -> Self {
+        const WHY: &str =
+            "the server has received too many requests and has asked us to try again later";
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", WHY).retry_after(Some(1))
+    }
+
+    /// 503, the server is about to start or to stop.
+    pub(crate) fn unavailable() -> Self {
+        const WHY: &str = "the server is currently unable to handle the request";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", WHY).retry_after(Some(1))
+    }
+
+    /// 504, no answer in time: what was asked may have been done.
+    pub(crate) fn timed_out() -> Self {
+        const WHY: &str = "request did not complete within the allotted timeout";
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", WHY)
+    }
+
     /// 403, admission refuses.
     pub fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let resource = kind.qualified_resource();

@@ -8,7 +8,7 @@ use kubectl_rs::controller::api::{ObjectKey, ReplicaSet, ReplicaSetStatus};
 use kubectl_rs::controller::expectations::Expectations;
 use kubectl_rs::controller::invariants::check_replica_set;
 use kubectl_rs::controller::plan::{End, Plan};
-use kubectl_rs::controller::replica_set::{Snapshot, reconcile};
+use kubectl_rs::controller::replica_set::{Limits, Snapshot, reconcile};
 use serde_json::{Value, json};
 
 use crate::data::{self, Case, list, string};
@@ -84,6 +84,7 @@ fn snapshot(case: &Value) -> Snapshot {
             .collect(),
         pods: pods::pods(case, &defaults),
         expectations_met: true,
+        limits: Limits::default(),
         live_owner: server::live_owner(
             &string(&case["liveReplicaSet"]),
             "uid-else",

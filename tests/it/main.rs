@@ -2,6 +2,10 @@
 
 mod article;
 mod controller;
+mod crash;
+mod faults;
 mod kubeconfig;
 mod reconcile;
+mod storm;
+mod witness;
 mod world;

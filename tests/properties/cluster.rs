@@ -119,6 +119,7 @@ impl Cluster {
             replica_set,
             pods: self.seen.pods.values().cloned().collect(),
             expectations_met: self.expectations.are_met(&key, self.world.now),
+            limits: replica_set::Limits::default(),
             live_owner: LiveOwner::Unchanged,
         };
         self.pass(

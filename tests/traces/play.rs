@@ -57,8 +57,9 @@ async fn play_steps(cluster: &Cluster, trace: &Trace) -> Result<(), String> {
             )));
         }
         come_to_rest(cluster).await.map_err(here)?;
-        let state = state::state(cluster, &mut names).await;
-        same(&step.state, &state).map_err(here)?;
+        let at_rest = state::state(cluster, &mut names).await;
+        next_second(cluster).await;
+        same(&step.state, &at_rest).map_err(here)?;
         let now = state::events(cluster).await;
         same_events(step, &state::news(&names, &said, &now)).map_err(here)?;
         said = now;
@@ -84,6 +85,13 @@ async fn come_to_rest(cluster: &Cluster) -> Result<(), String> {
             return Err("it does not come to rest".to_owned());
         }
     }
+}
+
+/// Waits for the next whole second: objects carry no fractions, and those of two steps must not seem of one age.
+async fn next_second(cluster: &Cluster) {
+    let nanos = cluster.clock.now().subsec_nanosecond();
+    let left = 1_000_000_000 - u64::try_from(nanos).unwrap_or(0);
+    sleep(Duration::from_nanos(left)).await;
 }
 
 async fn versions(cluster: &Cluster) -> (Vec<Value>, bool) {

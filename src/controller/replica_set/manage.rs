@@ -31,7 +31,13 @@ pub(super) fn manage_replicas(
                 desired: replica_set.spec.replicas,
             };
             let missing = desired - active.len();
-            create(replica_set, owner, missing.min(BURST), &why, recorder)
+            let limits = &snapshot.limits;
+            if limits.brake.is_some() {
+                return Ok(());
+            }
+            let room = limits.room.unwrap_or(missing);
+            let count = missing.min(room).min(BURST);
+            create(replica_set, owner, count, &why, recorder)
         }
         Ordering::Equal => Ok(()),
         Ordering::Greater => {

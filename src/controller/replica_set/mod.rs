@@ -1,5 +1,6 @@
 //! The ReplicaSet controller: one pass over one ReplicaSet (replicaset-controller section 5).
 
+mod limits;
 mod manage;
 pub mod ranking;
 mod status;
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
+pub use self::limits::{Brake, Limits, room};
 pub use self::manage::BURST;
 use self::manage::manage_replicas;
 use super::action::Kind;
@@ -32,6 +34,8 @@ pub struct Snapshot {
     /// Whether the effects of earlier creates and deletes have all been seen (section 4). If not, nothing is created
     /// or deleted; claims and status go on.
     pub expectations_met: bool,
+    /// What keeps it from creating all pods at once.
+    pub limits: Limits,
     /// A fresh read of the ReplicaSet, for adoptions.
     pub live_owner: LiveOwner,
 }
@@ -78,7 +82,25 @@ fn sync(snapshot: &Snapshot, recorder: &mut Recorder<'_>) -> Result<Requeue, Syn
         recorder.wait_for(what);
     }
     managed?;
-    Ok(next_available.map_or(Requeue::No, Requeue::After))
+    let brake = brake(snapshot).map(|brake| brake.remaining);
+    let next = next_available.into_iter().chain(brake).min();
+    Ok(next.map_or(Requeue::No, Requeue::After))
+}
+
+/// The brake, where it keeps pods from being created.
+fn brake(snapshot: &Snapshot) -> Option<Brake> {
+    let replica_set = &snapshot.replica_set;
+    let active = Candidates::of(snapshot).owned.len();
+    let lacks_pods = count(active) < replica_set.spec.replicas;
+    snapshot
+        .limits
+        .brake
+        .filter(|_| lacks_pods && !replica_set.meta.is_deleting())
+}
+
+/// Seconds, rounded up.
+fn whole_seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
 /// What keeps the ReplicaSet from having all its pods available, and none besides.
@@ -99,10 +121,14 @@ fn waiting(
         }),
         is_deleting.then_some(WaitingOn::Deleting),
         (!snapshot.expectations_met).then_some(WaitingOn::UnseenWrites),
+        brake(snapshot).map(|brake| WaitingOn::FailingPods {
+            failed: brake.failed,
+            next_in_seconds: whole_seconds(brake.remaining),
+        }),
         (unready > 0 && !is_deleting).then_some(WaitingOn::Pods { unready, replicas }),
         next_available.map(|next| WaitingOn::MinReadySeconds {
             pods: status.ready_replicas - status.available_replicas,
-            next_in_seconds: next.as_secs() + u64::from(next.subsec_nanos() > 0),
+            next_in_seconds: whole_seconds(next),
         }),
         (going > 0).then_some(WaitingOn::Terminating { count: going }),
     ]

@@ -1,0 +1,144 @@
+//! What keeps passes from doing twice what was done: expectations, answers that were lost, and the brake on pod storms.
+
+use std::collections::HashSet;
+use std::sync::{MutexGuard, PoisonError};
+
+use tokio::time::Instant;
+
+use crate::controller::action::{Action, Kind, Outcome, RefusalReason, Step};
+use crate::controller::api::{ObjectKey, Pod};
+use crate::controller::expectations::Expectations;
+use crate::controller::plan::Plan;
+
+use super::apply::Effect;
+use super::brake::Brakes;
+use super::error::EngineError;
+use super::feed::Synced;
+use super::list::list;
+use super::options::DryRun;
+use super::pass::Context;
+use super::snapshot::Snapshot;
+use super::store::{Change, Item};
+
+/// What earlier passes left open.
+#[derive(Default)]
+pub struct Guards {
+    expectations: Expectations,
+    brakes: Brakes,
+    /// ReplicaSets whose pods must be read anew, since a create or delete was not answered.
+    unsure: HashSet<ObjectKey>,
+}
+
+impl Context {
+    fn guards(&self) -> MutexGuard<'_, Guards> {
+        self.guards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters into a snapshot what must hold back its pass.
+    pub(super) fn guard(&self, item: &Item, snapshot: &mut Snapshot) {
+        let Snapshot::ReplicaSet(snapshot) = snapshot else {
+            return;
+        };
+        let mut guards = self.guards();
+        let uid = &snapshot.replica_set.meta.uid;
+        let own = snapshot.pods.iter().filter(|pod| {
+            let controller = pod.meta.controller();
+            controller.is_some_and(|owner| owner.uid == *uid)
+        });
+        snapshot.limits.brake = guards.brakes.look(uid, own, Instant::now());
+        snapshot.expectations_met = guards.expectations.are_met(&item.key, snapshot.now);
+    }
+
+    /// Expects what the next batch of a pass is going to do.
+    pub(super) fn expect(&self, item: &Item, plan: &Plan, sent: usize) {
+        if item.kind == Kind::ReplicaSet && self.dry_run == DryRun::None {
+            let now = self.clock.now();
+            self.guards()
+                .expectations
+                .expect(&item.key, plan, sent, now);
+        }
+    }
+
+    /// Takes back what a pass did not do in the end.
+    pub(super) fn settle(&self, item: &Item, plan: &Plan, answers: &[Outcome]) {
+        if item.kind == Kind::ReplicaSet && self.dry_run == DryRun::None {
+            self.guards().expectations.settle(&item.key, plan, answers);
+        }
+    }
+
+    /// Remembers that nobody knows whether a step was done.
+    pub(super) fn note_unsure(&self, item: &Item, step: &Step, outcome: &Outcome) {
+        let Outcome::Refused(refusal) = outcome else {
+            return;
+        };
+        let changes_pods = matches!(
+            step.action,
+            Action::CreatePod { .. } | Action::DeletePod { .. }
+        );
+        // A server that failed, or that nobody heard from, may have done it all the same.
+        let is_unsure = matches!(
+            refusal.reason,
+            RefusalReason::Timeout | RefusalReason::Busy | RefusalReason::Other
+        );
+        if changes_pods && is_unsure {
+            self.guards().unsure.insert(item.key.clone());
+        }
+    }
+
+    /// Reads a ReplicaSet's pods anew where a write to them was not answered: until then none is created or deleted.
+    pub(super) async fn make_sure(&self, item: &Item) -> Result<Vec<Effect>, EngineError> {
+        if item.kind != Kind::ReplicaSet || !self.guards().unsure.contains(&item.key) {
+            return Ok(Vec::new());
+        }
+        let namespace = &item.key.namespace;
+        let pods = list::<Pod>(self.sender.client(), Some(namespace)).await?;
+        let synced = Synced {
+            kind: Kind::Pod,
+            namespace: Some(namespace.clone()),
+            uids: pods.iter().map(|pod| pod.meta.uid.clone()).collect(),
+            newest: pods
+                .iter()
+                .filter_map(|pod| pod.meta.resource_version.parse().ok())
+                .max()
+                .unwrap_or(0),
+        };
+        let missing = self.not_shown(&synced).await;
+        let shown = pods.into_iter().map(Effect::Pod);
+        let news = shown
+            .chain(missing)
+            .filter_map(|effect| self.absorb(&effect))
+            .collect();
+        self.guards().unsure.remove(&item.key);
+        Ok(news)
+    }
+
+    /// Ticks off what was expected.
+    pub(super) fn observe(&self, change: &Change<Pod>) {
+        let (before, after) = (change.before.as_deref(), change.after.as_deref());
+        let Some(owner) = after.or(before).and_then(|pod| pod.meta.controller()) else {
+            return;
+        };
+        let Some(pod) = after.or(before) else { return };
+        let replica_set = ObjectKey::new(&pod.meta.namespace, &owner.name);
+        let is_going = |pod: Option<&Pod>| pod.is_none_or(|pod| pod.meta.is_deleting());
+        let mut guards = self.guards();
+        match (before, after) {
+            (None, Some(pod)) if !pod.meta.is_deleting() => {
+                guards.expectations.creation_observed(&replica_set);
+            }
+            _ if is_going(after) => {
+                let expectations = &mut guards.expectations;
+                expectations.deletion_observed(&replica_set, &pod.meta.name);
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets what was expected of a ReplicaSet that is gone.
+    pub(super) fn forget_replica_set(&self, key: &ObjectKey, uid: &str) {
+        let mut guards = self.guards();
+        guards.expectations.forget(key);
+        guards.brakes.forget(uid);
+        guards.unsure.remove(key);
+    }
+}
