@@ -223,6 +223,32 @@ impl Answer {
         }
     }
 
+    /// Whether it says that `action` has made a difference: an update that changes nothing leaves the version as it was.
+    pub fn changes(&self, action: &Action) -> bool {
+        let Outcome::Applied(applied) = &self.outcome else {
+            return false;
+        };
+        let before = action.target().map(|target| &target.resource_version);
+        !action.is_event()
+            && (before != Some(&applied.resource_version) || matches!(self.effect, Effect::None))
+    }
+
+    /// Whether it shows a status without the `terminatingReplicas` that `action` has written.
+    pub fn omits_terminating_replicas(&self, action: &Action) -> bool {
+        let (written, stored) = match (action, &self.effect) {
+            (Action::UpdateDeploymentStatus { status, .. }, Effect::Deployment(stored)) => (
+                status.terminating_replicas,
+                stored.status.terminating_replicas,
+            ),
+            (Action::UpdateReplicaSetStatus { status, .. }, Effect::ReplicaSet(stored)) => (
+                status.terminating_replicas,
+                stored.status.terminating_replicas,
+            ),
+            _ => return false,
+        };
+        written.is_some() && stored.is_none()
+    }
+
     fn refused(reason: RefusalReason, message: String) -> Self {
         Self {
             outcome: Outcome::Refused(Refusal { reason, message }),

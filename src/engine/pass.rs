@@ -57,7 +57,7 @@ pub enum PassEnd {
         requeue: Requeue,
         /// What it waits for.
         waiting: Vec<WaitingOn>,
-        /// Whether anything but events was written.
+        /// Whether something other than events was written, and made a difference.
         wrote: bool,
     },
     /// It was cut short and must be tried again.
@@ -127,6 +127,7 @@ impl Context {
             answers: Vec::new(),
             versions: HashMap::new(),
             touched,
+            changed: false,
             asked_live: false,
         };
         let end = pass.run(item).await;
@@ -144,6 +145,8 @@ struct Pass<'a> {
     /// Versions that our own writes of this pass produced, by UID.
     versions: HashMap<String, String>,
     touched: Touched,
+    /// Whether some write has made a difference. One that has not would not do so the next time either.
+    changed: bool,
     asked_live: bool,
 }
 
@@ -215,8 +218,12 @@ impl Pass<'_> {
         .await;
         let mut replan = false;
         let mut retry = None;
-        for (step, answer) in batch.iter().zip(answers) {
+        for ((step, action), answer) in batch.iter().zip(&actions).zip(answers) {
+            self.changed |= action.as_ref().is_some_and(|action| answer.changes(action));
             self.take_effect(&answer);
+            if answer.omits_terminating_replicas(&step.action) {
+                self.context.store().omits_terminating_replicas = true;
+            }
             replan |= matches!(
                 step.action,
                 Action::CreatePod { .. } | Action::CreateReplicaSet(_)
@@ -359,12 +366,11 @@ impl Pass<'_> {
     }
 
     fn end(&mut self) -> PassEnd {
-        let wrote = self.plan.steps.iter().any(|step| !step.action.is_event());
         match &self.plan.end {
             End::Done(requeue) => PassEnd::Done {
                 requeue: *requeue,
                 waiting: std::mem::take(&mut self.plan.waiting),
-                wrote,
+                wrote: self.changed,
             },
             End::Failed(error) => PassEnd::Retry {
                 error: error.to_string(),

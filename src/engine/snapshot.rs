@@ -87,6 +87,7 @@ pub fn without_pods(store: &Store, item: &Item, now: Timestamp) -> Option<deploy
         replica_sets: by_name(owned.chain(orphans)),
         pods: Vec::new(),
         live_owner: LiveOwner::Unchanged,
+        omits_terminating_replicas: store.omits_terminating_replicas,
     })
 }
 
@@ -118,6 +119,7 @@ fn of_replica_set(store: &Store, item: &Item, now: Timestamp) -> Option<replica_
         expectations_met: true,
         limits: Limits { room, brake: None },
         live_owner: LiveOwner::Unchanged,
+        omits_terminating_replicas: store.omits_terminating_replicas,
     })
 }
 

@@ -22,6 +22,8 @@ pub struct Store {
     pub replica_sets: Table<ReplicaSet>,
     /// Pods that have no controller, or one that is a ReplicaSet.
     pub pods: Table<Pod>,
+    /// Whether the API server was seen to drop `terminatingReplicas` from a status.
+    pub omits_terminating_replicas: bool,
 }
 
 /// The objects of one kind.

@@ -85,6 +85,7 @@ fn snapshot(case: &Value) -> Snapshot {
         pods: pods::pods(case, &defaults),
         expectations_met: true,
         limits: Limits::default(),
+        omits_terminating_replicas: false,
         live_owner: server::live_owner(
             &string(&case["liveReplicaSet"]),
             "uid-else",

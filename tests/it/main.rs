@@ -5,6 +5,7 @@ mod controller;
 mod crash;
 mod faults;
 mod kubeconfig;
+mod old_server;
 mod reconcile;
 mod storm;
 mod witness;

@@ -88,6 +88,7 @@ impl Cluster {
             replica_sets: self.seen.replica_sets.values().cloned().collect(),
             pods: self.seen.pods.values().cloned().collect(),
             live_owner: LiveOwner::Unchanged,
+            omits_terminating_replicas: false,
         }
     }
 
@@ -121,6 +122,7 @@ impl Cluster {
             expectations_met: self.expectations.are_met(&key, self.world.now),
             limits: replica_set::Limits::default(),
             live_owner: LiveOwner::Unchanged,
+            omits_terminating_replicas: false,
         };
         self.pass(
             Some(&key),

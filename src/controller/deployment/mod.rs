@@ -50,6 +50,9 @@ pub struct Snapshot {
     pub pods: Vec<Arc<Pod>>,
     /// A fresh read of the Deployment, for adoptions.
     pub live_owner: LiveOwner,
+    /// Whether the API server leaves `terminatingReplicas` out of every status, as those do that don't know it yet: then
+    /// it is neither written nor missed.
+    pub omits_terminating_replicas: bool,
 }
 
 /// Plans one pass. `answers` are the outcomes of the first steps, where they were already sent.

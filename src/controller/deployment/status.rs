@@ -40,7 +40,8 @@ impl Pass<'_> {
             ready_replicas: sum(sets.all(), |set| set.status.ready_replicas),
             available_replicas: available,
             unavailable_replicas: wanted.saturating_sub(available).max(0),
-            terminating_replicas: terminating(sets.all()),
+            terminating_replicas: terminating(sets.all())
+                .filter(|_| !self.snapshot.omits_terminating_replicas),
             collision_count: self.status.collision_count,
             conditions,
         }

@@ -38,6 +38,9 @@ pub struct Snapshot {
     pub limits: Limits,
     /// A fresh read of the ReplicaSet, for adoptions.
     pub live_owner: LiveOwner,
+    /// Whether the API server leaves `terminatingReplicas` out of every status, as those do that don't know it yet: then
+    /// it is neither written nor missed.
+    pub omits_terminating_replicas: bool,
 }
 
 /// Plans one pass. `answers` are the outcomes of the first steps, where they were already sent.
@@ -74,7 +77,13 @@ fn sync(snapshot: &Snapshot, recorder: &mut Recorder<'_>) -> Result<Requeue, Syn
     };
     let failure = managed.as_ref().err();
     let status = status::calculate(replica_set, &active, terminating, failure, snapshot.now);
-    status::write(replica_set, &status, recorder)?;
+    let written = ReplicaSetStatus {
+        terminating_replicas: status
+            .terminating_replicas
+            .filter(|_| !snapshot.omits_terminating_replicas),
+        ..status.clone()
+    };
+    status::write(replica_set, &written, recorder)?;
 
     let next_available = (status.ready_replicas != status.available_replicas)
         .then(|| status::next_available(&active, replica_set.spec.min_ready_seconds, snapshot.now));

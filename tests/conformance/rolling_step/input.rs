@@ -33,6 +33,7 @@ pub(super) fn snapshot(case: &Value) -> Snapshot {
         deployment: Arc::new(deployment(&case["deployment"])),
         replica_sets,
         pods: pods.map(|pod| Arc::new(controlled_pod(pod))).collect(),
+        omits_terminating_replicas: false,
         live_owner: live_owner(
             &string(&case["liveDeployment"]),
             "d-other",
