@@ -81,7 +81,8 @@ impl Template {
 
     /// Whether both make the same revision: equal in meaning, the hash label aside (section 6).
     pub fn is_equal_to(&self, other: &Self) -> bool {
-        if Arc::ptr_eq(&self.0, &other.0) {
+        const HASH_LABEL: [&str; 3] = ["metadata", "labels", keys::POD_TEMPLATE_HASH];
+        if Arc::ptr_eq(&self.0, &other.0) || is_same_but_for(&HASH_LABEL, &self.0, &other.0) {
             return true;
         }
         // Specs are large and differ in most comparisons; the rest is small and needs a copy.
@@ -137,6 +138,22 @@ impl Template {
         remove_hash_label(&mut json);
         json
     }
+}
+
+/// Whether two values are the same JSON, apart from the member that the path leads to.
+fn is_same_but_for(path: &[&str], a: &Value, b: &Value) -> bool {
+    let (Some((first, path)), Value::Object(a), Value::Object(b)) = (path.split_first(), a, b)
+    else {
+        return a == b;
+    };
+    let is_other = |(name, _): &(&String, &Value)| name != first;
+    let others_same = a.iter().filter(is_other).eq(b.iter().filter(is_other));
+    others_same
+        && (path.is_empty()
+            || match (a.get(*first), b.get(*first)) {
+                (Some(a), Some(b)) => is_same_but_for(path, a, b),
+                (a, b) => a == b,
+            })
 }
 
 /// Takes the hash label out of a template's JSON.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::future::ready;
 use std::sync::Arc;
 
-use futures::stream::{self, BoxStream, SelectAll, StreamExt};
+use futures::stream::{self, BoxStream, ReadyChunks, SelectAll, StreamExt};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client};
@@ -52,6 +52,13 @@ pub struct Synced {
 
 /// A stream of updates that never ends.
 pub type Feed = SelectAll<BoxStream<'static, Update>>;
+
+/// The feed with what has arrived together in one piece: passes then see all of it.
+pub fn in_batches(feed: Feed) -> ReadyChunks<Feed> {
+    /// How much is taken in before passes get their turn.
+    const MOST: usize = 1000;
+    feed.ready_chunks(MOST)
+}
 
 /// Lists everything in scope once.
 ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta as FullMeta;
 use kube::Resource;
-use serde::de::{DeserializeOwned, Error};
+use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -177,11 +177,6 @@ impl<T> Clone for Watched<T> {
     }
 }
 
-#[derive(Deserialize)]
-struct Identified {
-    metadata: Identity,
-}
-
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Identity {
@@ -191,10 +186,42 @@ struct Identity {
     resource_version: Option<String>,
 }
 
+impl Identity {
+    /// Reads an object's metadata and nothing that comes after it.
+    fn of(object: &str) -> Result<Self, serde_json::Error> {
+        let mut found = None;
+        let mut reader = serde_json::Deserializer::from_str(object);
+        let end = reader.deserialize_map(Search(&mut found));
+        found.map_or_else(|| end.map(|()| Self::default()), Ok)
+    }
+}
+
+/// Looks for `metadata` among the members of an object; once they are found, reading ends with an error.
+struct Search<'a>(&'a mut Option<Identity>);
+
+impl<'de> Visitor<'de> for Search<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(name) = members.next_key::<Cow<'_, str>>()? {
+            if name == "metadata" {
+                *self.0 = Some(members.next_value()?);
+                return Err(A::Error::custom("the rest is not read"));
+            }
+            members.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
 impl<'de, T> Deserialize<'de> for Watched<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
-        let Identified { metadata } = serde_json::from_str(text.get()).map_err(D::Error::custom)?;
+        let metadata = Identity::of(text.get()).map_err(D::Error::custom)?;
         let identity = FullMeta {
             name: metadata.name,
             namespace: metadata.namespace,

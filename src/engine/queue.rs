@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::controller::action::Kind;
-
 use super::store::Item;
+use crate::controller::action::Kind;
 
 /// First delay after a failed pass; each further failure doubles it (deployment-controller section 3).
 const FIRST_BACKOFF: Duration = Duration::from_millis(5);
@@ -55,7 +54,8 @@ impl Limiter {
 /// Items that ask for a pass.
 #[derive(Debug, Default)]
 pub struct Queue {
-    ready: VecDeque<Item>,
+    /// ReplicaSets, then all else: what ReplicaSets' passes bring about, a Deployment's pass then sees at once.
+    ready: [VecDeque<Item>; 2],
     queued: HashSet<Item>,
     running: HashSet<Item>,
     asked_while_running: HashSet<Item>,
@@ -71,7 +71,7 @@ impl Queue {
         if self.running.contains(&item) {
             self.asked_while_running.insert(item);
         } else if self.queued.insert(item.clone()) {
-            self.ready.push_back(item);
+            self.ready[usize::from(item.kind != Kind::ReplicaSet)].push_back(item);
         }
     }
 
@@ -124,8 +124,8 @@ impl Queue {
         self.failures.contains_key(item)
     }
 
-    /// Takes the next item whose time has come; its pass runs until [`Queue::done`].
-    pub fn take(&mut self, now: Instant) -> Option<Item> {
+    /// Takes the next item whose time has come and that is not to wait; its pass runs until [`Queue::done`].
+    pub fn take(&mut self, now: Instant, waits: impl Fn(&Self, &Item) -> bool) -> Option<Item> {
         while let Some((at, item)) = self.delayed.first().cloned() {
             if at > now {
                 break;
@@ -134,7 +134,12 @@ impl Queue {
             self.due.remove(&item);
             self.add(item);
         }
-        let item = self.ready.pop_front()?;
+        let item = (0..self.ready.len()).find_map(|rank| {
+            let place = self.ready[rank]
+                .iter()
+                .position(|item| !waits(self, item))?;
+            self.ready[rank].remove(place)
+        })?;
         self.queued.remove(&item);
         self.running.insert(item.clone());
         Some(item)
@@ -151,6 +156,11 @@ impl Queue {
     /// When the next delayed item is due.
     pub fn next_due(&self) -> Option<Instant> {
         self.delayed.first().map(|(at, _)| *at)
+    }
+
+    /// Whether an item's pass runs.
+    pub fn is_running(&self, item: &Item) -> bool {
+        self.running.contains(item)
     }
 
     /// Whether an item runs, is ready to run, or is about to be tried again after a failure.
@@ -181,23 +191,43 @@ mod tests {
         Item::deployment(ObjectKey::new("default", name))
     }
 
+    fn at_once(_: &Queue, _: &Item) -> bool {
+        false
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn replica_sets_come_first_and_what_waits_is_passed_over() {
+        let mut queue = Queue::default();
+        let now = Instant::now();
+        let set = Item::replica_set(ObjectKey::new("default", "a-1"));
+        queue.add(item("a"));
+        queue.add(item("b"));
+        queue.add(set.clone());
+        assert_eq!(queue.take(now, at_once), Some(set.clone()));
+        let waits = |queue: &Queue, waiting: &Item| *waiting == item("a") && queue.is_running(&set);
+        assert_eq!(queue.take(now, waits), Some(item("b")));
+        assert_eq!(queue.take(now, waits), None);
+        queue.done(&set);
+        assert_eq!(queue.take(now, waits), Some(item("a")));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_item_is_queued_once_and_never_runs_twice_at_a_time() {
         let mut queue = Queue::default();
         let now = Instant::now();
         queue.add(item("a"));
         queue.add(item("a"));
-        assert_eq!(queue.take(now), Some(item("a")));
+        assert_eq!(queue.take(now, at_once), Some(item("a")));
         queue.add(item("a"));
-        assert_eq!(queue.take(now), None, "it still runs");
+        assert_eq!(queue.take(now, at_once), None, "it still runs");
         queue.done(&item("a"));
         assert_eq!(
-            queue.take(now),
+            queue.take(now, at_once),
             Some(item("a")),
             "what was asked meanwhile is not lost"
         );
         queue.done(&item("a"));
-        assert_eq!(queue.take(now), None);
+        assert_eq!(queue.take(now, at_once), None);
     }
 
     #[tokio::test(start_paused = true)]
@@ -208,8 +238,11 @@ mod tests {
         queue.add_at(item("a"), now + Duration::from_secs(5));
         queue.add_at(item("a"), now + Duration::from_secs(20));
         assert_eq!(queue.next_due(), Some(now + Duration::from_secs(5)));
-        assert_eq!(queue.take(now + Duration::from_secs(4)), None);
-        assert_eq!(queue.take(now + Duration::from_secs(5)), Some(item("a")));
+        assert_eq!(queue.take(now + Duration::from_secs(4), at_once), None);
+        assert_eq!(
+            queue.take(now + Duration::from_secs(5), at_once),
+            Some(item("a"))
+        );
         assert_eq!(queue.next_due(), None);
     }
 
@@ -227,7 +260,7 @@ mod tests {
                     .map(|at| (at - now).as_millis())
                     .unwrap_or_default(),
             );
-            queue.take(now + MAX_BACKOFF);
+            queue.take(now + MAX_BACKOFF, at_once);
             queue.done(&item("a"));
         }
         assert_eq!(delays[..4], [5, 10, 20, 40]);
@@ -241,7 +274,7 @@ mod tests {
         let now = Instant::now();
         queue.add_after_failure(item, again, now);
         let delay = queue.due.get(item).map(|at| (*at - now).as_millis());
-        queue.take(now + MAX_BACKOFF * 2);
+        queue.take(now + MAX_BACKOFF * 2, at_once);
         queue.done(item);
         delay
     }

@@ -100,17 +100,18 @@ impl Engine {
             () = &mut signal => Err(StoppedBy::Signal),
         };
         let mut feed = match opened {
-            Ok(feed) => feed,
+            Ok(feed) => feed::in_batches(feed),
             Err(stopped) => return Ok(self.summary(Vec::new(), Some(stopped))),
         };
         let missing = self.missing();
         let mut passes = FuturesUnordered::new();
         loop {
             while self.stopped.is_none() && passes.len() < self.options.workers.max(1) {
-                let Some(item) = self.queue.take(Instant::now()) else {
+                let context = Arc::clone(&self.context);
+                let waits = |queue: &Queue, item: &Item| context.has_running_set(queue, item);
+                let Some(item) = self.queue.take(Instant::now(), waits) else {
                     break;
                 };
-                let context = Arc::clone(&self.context);
                 let subject = self.subject(&item);
                 passes.push(async move {
                     let (end, touched) = context.run(&item, subject).await;
@@ -125,7 +126,9 @@ impl Engine {
                 Some((item, end, touched)) = passes.next(), if !passes.is_empty() => {
                     self.passed(&item, end, &touched);
                 }
-                Some(update) = feed.next() => self.fed(update).await?,
+                Some(updates) = feed.next() => for update in updates {
+                    self.fed(update).await?;
+                },
                 () = sleep_until_or_never(self.queue.next_due()), if self.stopped.is_none() => {}
                 () = sleep_until_or_never(deadline), if self.stopped.is_none() => {
                     self.stop(StoppedBy::Timeout);
@@ -263,13 +266,11 @@ impl Engine {
                 waiting,
                 again,
             } => {
-                self.context.tell(
-                    &subject,
-                    Happening::Retrying {
-                        error: error.clone(),
-                        routine: again == Again::Fresh,
-                    },
-                );
+                let what = Happening::Retrying {
+                    error: error.clone(),
+                    routine: again == Again::Fresh,
+                };
+                self.context.tell(&subject, what);
                 let refused = WaitingOn::Refused { message: error };
                 let waiting = if waiting.is_empty() {
                     vec![refused]

@@ -12,6 +12,7 @@ use crate::controller::selector::Selector;
 use super::apply::Effect;
 use super::options::Scope;
 use super::pass::Context;
+use super::queue::Queue;
 use super::store::{Item, Store};
 
 /// A pass, and the selected object that it belongs to.
@@ -27,6 +28,12 @@ impl Context {
             Effect::ReplicaSet(replica_set) => of_replica_set(&store, scope, replica_set),
             Effect::Pod(pod) => of_pod(&store, scope, pod),
         }
+    }
+
+    /// Whether a pass of one of a Deployment's ReplicaSets runs: what it brings about is worth waiting for.
+    pub fn has_running_set(&self, queue: &Queue, item: &Item) -> bool {
+        let mut items = self.items_of(item).into_iter();
+        items.any(|set| set != *item && queue.is_running(&set))
     }
 
     /// The passes that belong to one object: its own and those of its ReplicaSets.

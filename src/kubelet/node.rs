@@ -137,6 +137,8 @@ pub(super) struct Node {
     pub(super) view: NodeView,
     pub(super) used: Resources,
     pub(super) pods: i64,
+    /// How full it is, in millionths of its scarcest resource.
+    pub(super) crowding: i128,
     /// How many addresses were given out.
     addresses: u32,
     /// Since when its kubelet is silent.
@@ -151,6 +153,7 @@ impl Node {
     pub(super) fn take(&mut self, requests: &Resources) {
         add(&mut self.used, requests);
         self.pods += 1;
+        self.measure();
     }
 
     pub(super) fn give_back(&mut self, requests: &Resources) {
@@ -160,6 +163,18 @@ impl Node {
             }
         }
         self.pods -= 1;
+        self.measure();
+    }
+
+    /// Says how full it is after something about it changed.
+    pub(super) fn measure(&mut self) {
+        let share = |used: i64, of: i64| i128::from(used) * 1_000_000 / i128::from(of.max(1));
+        let amounts = ["cpu", "memory"].map(|resource| {
+            let allocatable = self.allocatable(resource).millis();
+            share(self.used(resource).millis(), allocatable)
+        });
+        let pods = share(self.pods, self.allocatable(PODS).value());
+        self.crowding = amounts.into_iter().fold(pods, i128::max);
     }
 
     pub(super) fn allocatable(&self, resource: &str) -> Quantity {

@@ -37,7 +37,7 @@ pub(super) fn choose<'a>(
         let found = obstacles_of(node, spec, requests);
         if found.is_empty() {
             let name = node.view.metadata.name.as_str();
-            let rank = (crowding(node), node.pods, name);
+            let rank = (node.crowding, node.pods, name);
             if best.is_none_or(|(least, _)| rank < least) {
                 best = Some((rank, name));
             }
@@ -58,21 +58,6 @@ pub(super) fn nowhere(nodes: usize) -> String {
             .take(nodes)
             .collect::<Vec<_>>(),
     )
-}
-
-/// How full a node is, in millionths of its scarcest resource.
-fn crowding(node: &Node) -> i128 {
-    let share = |used: i64, of: i64| i128::from(used) * 1_000_000 / i128::from(of.max(1));
-    let pods = share(node.pods, node.allocatable(PODS).value());
-    ["cpu", "memory"]
-        .into_iter()
-        .map(|resource| {
-            share(
-                node.used(resource).millis(),
-                node.allocatable(resource).millis(),
-            )
-        })
-        .fold(pods, i128::max)
 }
 
 /// The first filter that fails speaks for the node; the one for resources names all that are short.

@@ -34,8 +34,7 @@ pub(crate) fn namespace_lifecycle(
     let Some(namespace) = store.get(namespaces.collection, &ObjectKey::new("", name)) else {
         return Err(ApiError::not_found(namespaces, name));
     };
-    let status: Value = namespace.member("status").unwrap_or_default();
-    if status["phase"] != "Terminating" {
+    if namespace.status()["phase"] != "Terminating" {
         return Ok(());
     }
     let created = object["metadata"]["name"].as_str().unwrap_or_default();

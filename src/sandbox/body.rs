@@ -1,5 +1,7 @@
 //! Reading request bodies: media type, syntax, and whether what came is of the kind that the path names.
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::decode::{self, Decoded, FieldValidation, Reading};
@@ -100,6 +102,27 @@ pub(crate) fn apply_configuration(request: &ApiRequest) -> Result<Value, ApiErro
             yaml_problem(&error)
         ))
     })
+}
+
+/// Whether a merge patch speaks of the status and of nothing else, preconditions apart.
+pub(crate) fn is_status_alone(request: &ApiRequest) -> bool {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Patch {
+        #[serde(rename = "metadata")]
+        _metadata: Option<Preconditions>,
+        #[serde(rename = "status")]
+        _status: IgnoredAny,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Preconditions {
+        #[serde(rename = "uid")]
+        _uid: Option<IgnoredAny>,
+        #[serde(rename = "resourceVersion")]
+        _resource_version: Option<IgnoredAny>,
+    }
+    serde_json::from_slice::<Patch>(&request.body).is_ok()
 }
 
 /// Whether what a patch made of an object is one of its kind: what there is to warn of.

@@ -125,7 +125,6 @@ fn selects(selector: &Value, pod: &Object) -> bool {
     let selector = selector.and_then(|selector| Selector::try_from(selector).ok());
     let labels: BTreeMap<String, String> = pod
         .labels()
-        .into_iter()
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
     selector.is_some_and(|selector| selector.matches(&labels))
@@ -133,7 +132,7 @@ fn selects(selector: &Value, pod: &Object) -> bool {
 
 /// An unready pod may go where the budget is met without it, or says that unready pods may always go.
 fn is_unready_and_spare(pod: &Object, budget: &Value) -> bool {
-    let status: Value = pod.decode::<Value>().unwrap_or_default()["status"].take();
+    let status = pod.status();
     let is_ready = status["conditions"].as_array().is_some_and(|conditions| {
         conditions
             .iter()

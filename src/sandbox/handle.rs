@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::kinds::{self, Kind};
+use super::object::View;
 use super::persist::{self, Write};
 use super::query::{DeleteOptions, WriteOptions};
 use super::route::Target;
@@ -140,7 +141,15 @@ impl Sandbox {
         change: impl FnOnce(&mut Value),
     ) -> Result<Arc<Object>, ApiError> {
         let target = target(plural, namespace, Some(name), subresource)?;
-        persist::change(&mut self.server.lock(), &self.write(&target), |object| {
+        let write = Write {
+            view: if subresource.is_some() {
+                View::Status
+            } else {
+                View::Whole
+            },
+            ..self.write(&target)
+        };
+        persist::change(&mut self.server.lock(), &write, |object| {
             let mut object = object.clone();
             change(&mut object);
             Ok(object)

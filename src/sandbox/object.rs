@@ -1,19 +1,19 @@
 //! One stored state of one API object.
 //!
 //! The store keeps JSON text, as etcd does: a tenth of the memory of a parsed tree, and reading it is copying bytes.
-//! The text is kept member by member (`metadata`, `spec`, `status`), and the states of an object share the members in
-//! which they are alike: most writes change the status and leave the spec alone. What is asked of every object on
-//! every list and watch (name, labels, version) is kept beside the text.
+//! The text is kept in parts (metadata, spec, status, the rest), and the states of an object share the parts in which
+//! they are alike: most writes change the status alone. So the resourceVersion, in which no two are alike, is kept as a
+//! number beside the metadata.
 
-mod members;
+mod head;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
-use self::members::Members;
+use self::head::Head;
 use super::event_view;
 use super::kinds::Kind;
 use crate::controller::api::ObjectKey;
@@ -23,33 +23,43 @@ use crate::controller::api::ObjectKey;
 pub(crate) enum View {
     /// All of it.
     Whole,
-    /// All but `spec`, which stays as it is.
+    /// All but `spec`.
     WithoutSpec,
-    /// `metadata` alone.
-    Metadata,
+    /// `status` alone; of the metadata it shows what tells the object and its version.
+    Status,
 }
 
 impl View {
-    /// Whether the view has a member of an object.
-    pub(crate) fn has(self, member: &str) -> bool {
+    /// Whether a member can be seen.
+    pub(crate) fn shows(self, member: &str) -> bool {
         match self {
             Self::Whole => true,
             Self::WithoutSpec => member != "spec",
-            Self::Metadata => member == "metadata",
+            Self::Status => matches!(member, "metadata" | "status"),
         }
+    }
+
+    /// Whether a member can be changed.
+    pub(crate) fn changes(self, member: &str) -> bool {
+        self.shows(member) && (self != Self::Status || member == "status")
+    }
+
+    /// The members of an object that can be changed.
+    pub(crate) fn changeable(self, object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+        let members = object.as_object().into_iter().flatten();
+        members.filter(move |(name, _)| self.changes(name))
     }
 }
 
 /// An object as it was at one resourceVersion; never changed, only replaced.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Object {
-    key: ObjectKey,
-    uid: Box<str>,
+    head: Arc<Head>,
     resource_version: u64,
-    is_terminating: bool,
-    has_managers: bool,
-    labels: Box<[(Box<str>, Box<str>)]>,
-    members: Members,
+    spec: Option<Arc<str>>,
+    status: Option<Arc<str>>,
+    /// The other members, as an object.
+    rest: Option<Arc<str>>,
 }
 
 impl Object {
@@ -58,59 +68,66 @@ impl Object {
         Self::replacing(None, View::Whole, value, resource_version)
     }
 
-    /// The same for what takes the place of `previous`: `value` is what `view` has of it, and the rest stays.
+    /// The same for what takes the place of `previous`: what `view` can't change of that stays.
     pub(crate) fn replacing(
         previous: Option<&Self>,
         view: View,
         mut value: Value,
         resource_version: u64,
     ) -> Self {
-        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-            if resource_version == 0 {
-                metadata.remove("resourceVersion");
+        let mut members = value
+            .as_object_mut()
+            .map(std::mem::take)
+            .unwrap_or_default();
+        let mut take = |name: &str| members.remove(name);
+        let mut part = |name: &str, known: Option<&Arc<str>>| {
+            if view.changes(name) {
+                take(name).map(|value| text(&value, known))
             } else {
-                metadata.insert(
-                    "resourceVersion".to_owned(),
-                    resource_version.to_string().into(),
-                );
+                known.cloned()
             }
-        }
-        let text = |field: &str| value["metadata"][field].as_str().unwrap_or_default();
-        let labels = value["metadata"]["labels"].as_object().map(|labels| {
-            labels
-                .iter()
-                .map(|(key, value)| (key.as_str().into(), value.as_str().unwrap_or("").into()))
-                .collect()
-        });
+        };
+        let spec = part("spec", previous.and_then(|known| known.spec.as_ref()));
+        let status = part("status", previous.and_then(|known| known.status.as_ref()));
+        let metadata = take("metadata");
+        let head = match previous {
+            Some(known) if !view.changes("metadata") => Arc::clone(&known.head),
+            known => Head::of(metadata.unwrap_or_default(), known.map(|known| &known.head)),
+        };
+        members.retain(|name, _| !matches!(name.as_str(), "kind" | "apiVersion"));
+        let known_rest = previous.and_then(|known| known.rest.as_ref());
+        let rest = match view {
+            View::Status => known_rest.cloned(),
+            _ if members.is_empty() => None,
+            _ => Some(text(&Value::Object(members), known_rest)),
+        };
         Self {
-            key: key_of(&value),
-            uid: text("uid").into(),
+            head,
             resource_version,
-            is_terminating: value["metadata"]["deletionTimestamp"].is_string(),
-            has_managers: value["metadata"]["managedFields"].is_array(),
-            labels: labels.unwrap_or_default(),
-            members: Members::of(&value, view, previous.map(|previous| &previous.members)),
+            spec,
+            status,
+            rest,
         }
     }
 
     /// Namespace (empty for cluster-scoped kinds) and name.
     pub fn key(&self) -> &ObjectKey {
-        &self.key
+        &self.head.key
     }
 
     /// The namespace; empty for cluster-scoped kinds.
     pub fn namespace(&self) -> &str {
-        &self.key.namespace
+        &self.head.key.namespace
     }
 
     /// The name.
     pub fn name(&self) -> &str {
-        &self.key.name
+        &self.head.key.name
     }
 
     /// The UID.
     pub fn uid(&self) -> &str {
-        &self.uid
+        &self.head.uid
     }
 
     /// The resourceVersion, as the number it is.
@@ -120,46 +137,52 @@ impl Object {
 
     /// Whether it has a `deletionTimestamp`.
     pub fn is_terminating(&self) -> bool {
-        self.is_terminating
-    }
-
-    /// The value of a label.
-    pub fn label(&self, key: &str) -> Option<&str> {
-        self.labels
-            .iter()
-            .find(|(label, _)| &**label == key)
-            .map(|(_, value)| &**value)
+        self.head.is_terminating
     }
 
     /// Whether it says who manages its fields.
     pub(crate) fn has_managers(&self) -> bool {
-        self.has_managers
+        self.head.has_managers
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let labels = self.head.labels.iter();
+        labels.map(|(key, value)| (&**key, &**value))
+    }
+
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        let mut labels = self.labels();
+        labels
+            .find(|(label, _)| *label == key)
+            .map(|(_, value)| value)
     }
 
     /// How much text the object is, about.
     pub(crate) fn size(&self) -> usize {
-        self.members.size()
-    }
-
-    /// Appends the object's JSON without `kind` and `apiVersion`, as lists of that kind carry it.
-    pub(crate) fn write_item(&self, kind: &Kind, out: &mut Vec<u8>) {
-        out.push(b'{');
-        self.members_of(kind).write(out);
-        out.push(b'}');
+        let parts = [&self.spec, &self.status, &self.rest];
+        let parts = parts.into_iter().flatten().map(|part| part.len() + 16);
+        self.head.metadata.len() + 64 + parts.sum::<usize>()
     }
 
     /// Reads the object into a type of the caller's; `kind` and `apiVersion` are not there.
-    pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> serde_json::Result<T> {
-        self.members.decode()
+    pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        let mut text = Vec::with_capacity(self.size());
+        text.push(b'{');
+        self.write_members(&mut text);
+        text.push(b'}');
+        serde_json::from_slice(&text)
     }
 
-    /// Reads one member of the object; nothing where it has none of that name.
-    pub(crate) fn member<'a, T: Deserialize<'a> + Default>(
-        &'a self,
-        name: &str,
-    ) -> serde_json::Result<T> {
-        let text = self.members.get(name);
-        text.map_or_else(|| Ok(T::default()), serde_json::from_str)
+    /// `status`; null where it has none.
+    pub(crate) fn status(&self) -> Value {
+        parse(self.status.as_deref())
+    }
+
+    /// `spec`; null where it has none.
+    pub(crate) fn spec(&self) -> Value {
+        parse(self.spec.as_deref())
     }
 
     /// The object as a tree, with `kind` and `apiVersion`.
@@ -167,16 +190,52 @@ impl Object {
         self.view(kind, View::Whole)
     }
 
-    /// What a view has of the object, with `kind` and `apiVersion`.
+    /// What a view shows of the object, with `kind` and `apiVersion`.
     pub(crate) fn view(&self, kind: &Kind, view: View) -> Value {
-        let mut map: Map<String, Value> = self.members.parse(view);
-        map.insert("kind".to_owned(), kind.kind.into());
-        map.insert("apiVersion".to_owned(), kind.api_version.into());
-        let mut value = Value::Object(map);
+        let mut members: Map<String, Value> = match &self.rest {
+            Some(rest) if view != View::Status => parse(Some(rest)),
+            _ => Map::new(),
+        };
+        let mut insert = |name: &str, value: Value| members.insert(name.to_owned(), value);
+        insert("metadata", self.metadata(view));
+        if let Some(spec) = self.spec.as_deref().filter(|_| view.shows("spec")) {
+            insert("spec", parse(Some(spec)));
+        }
+        if let Some(status) = &self.status {
+            insert("status", parse(Some(status)));
+        }
+        insert("kind", kind.kind.into());
+        insert("apiVersion", kind.api_version.into());
+        let mut value = Value::Object(members);
         if kind.is_view() {
             event_view::from_core(&mut value);
         }
         value
+    }
+
+    fn metadata(&self, view: View) -> Value {
+        let version = self.resource_version.to_string();
+        if view == View::Status {
+            let Head { key, uid, .. } = &*self.head;
+            return json!({
+                "namespace": key.namespace,
+                "name": key.name,
+                "uid": uid,
+                "resourceVersion": version,
+            });
+        }
+        let mut metadata: Value = parse(Some(&self.head.metadata));
+        if self.resource_version > 0 {
+            metadata["resourceVersion"] = version.into();
+        }
+        metadata
+    }
+
+    /// Appends the object's JSON without `kind` and `apiVersion`, as lists of that kind carry it.
+    pub(crate) fn write_item(&self, kind: &Kind, out: &mut Vec<u8>) {
+        out.push(b'{');
+        self.write_members_of(kind, out);
+        out.push(b'}');
     }
 
     /// Appends the object's JSON with `kind` and `apiVersion`.
@@ -186,18 +245,50 @@ impl Object {
         out.extend_from_slice(b"\",\"apiVersion\":\"");
         out.extend_from_slice(kind.api_version.as_bytes());
         out.extend_from_slice(b"\",");
-        self.members_of(kind).write(out);
+        self.write_members_of(kind, out);
         out.push(b'}');
     }
 
-    /// The members under the names that a kind has for them.
-    fn members_of(&self, kind: &Kind) -> Cow<'_, Members> {
-        if !kind.is_view() {
-            return Cow::Borrowed(&self.members);
+    /// Appends the members under the names that a kind has for them.
+    fn write_members_of(&self, kind: &Kind, out: &mut Vec<u8>) {
+        if kind.is_view() {
+            let view = Self::new(self.value(kind), self.resource_version);
+            view.write_members(out);
+        } else {
+            self.write_members(out);
         }
-        let mut value = Value::Object(self.members.parse(View::Whole));
-        event_view::from_core(&mut value);
-        Cow::Owned(Members::of(&value, View::Whole, None))
+    }
+
+    fn write_members(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\"metadata\":");
+        self.write_metadata_members(out);
+        if let Some(rest) = self.rest.as_deref() {
+            out.push(b',');
+            out.extend_from_slice(&rest.as_bytes()[1..rest.len() - 1]);
+        }
+        for (name, part) in [("spec", &self.spec), ("status", &self.status)] {
+            if let Some(part) = part {
+                out.extend_from_slice(b",\"");
+                out.extend_from_slice(name.as_bytes());
+                out.extend_from_slice(b"\":");
+                out.extend_from_slice(part.as_bytes());
+            }
+        }
+    }
+
+    fn write_metadata_members(&self, out: &mut Vec<u8>) {
+        let metadata = self.head.metadata.as_bytes();
+        if self.resource_version == 0 {
+            return out.extend_from_slice(metadata);
+        }
+        out.extend_from_slice(&metadata[..metadata.len() - 1]);
+        let comma = if metadata.len() > 2 { "," } else { "" };
+        write!(
+            out,
+            "{comma}\"resourceVersion\":\"{}\"}}",
+            self.resource_version
+        )
+        .expect("writing to memory cannot fail");
     }
 
     /// Appends `kind`, `apiVersion` and the metadata alone, as `PartialObjectMetadata`.
@@ -205,29 +296,38 @@ impl Object {
         out.extend_from_slice(
             b"{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":",
         );
-        let metadata = self.members.get("metadata");
-        out.extend_from_slice(metadata.unwrap_or("{}").as_bytes());
+        self.write_metadata_members(out);
         out.push(b'}');
     }
 
     /// The same state under another resourceVersion: what a DELETED event carries.
     pub(crate) fn at(&self, resource_version: u64) -> Self {
-        let metadata: Value = self.member("metadata").unwrap_or_default();
-        let value = Value::Object(Map::from_iter([("metadata".to_owned(), metadata)]));
-        Self::replacing(Some(self), View::Metadata, value, resource_version)
+        Self {
+            resource_version,
+            ..self.clone()
+        }
     }
+}
 
-    /// The labels as a map.
-    pub fn labels(&self) -> BTreeMap<&str, &str> {
-        self.labels
-            .iter()
-            .map(|(key, value)| (&**key, &**value))
-            .collect()
+/// The JSON text of a value: `known`, if that says the same.
+fn text(value: &Value, known: Option<&Arc<str>>) -> Arc<str> {
+    let text = value_text(value);
+    match known {
+        Some(known) if **known == *text => Arc::clone(known),
+        _ => text.into(),
     }
+}
+
+fn value_text(value: &Value) -> String {
+    serde_json::to_string(value).expect("a tree of JSON can be written to memory")
+}
+
+fn parse<T: DeserializeOwned + Default>(text: Option<&str>) -> T {
+    let read = |text| serde_json::from_str(text).expect("the store wrote this text");
+    text.map(read).unwrap_or_default()
 }
 
 /// The key of an object.
 pub(crate) fn key_of(value: &Value) -> ObjectKey {
-    let text = |field: &str| value["metadata"][field].as_str().unwrap_or_default();
-    ObjectKey::new(text("namespace"), text("name"))
+    head::key_of(&value["metadata"])
 }

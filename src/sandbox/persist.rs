@@ -35,8 +35,8 @@ pub(crate) struct Write<'a> {
     pub(crate) manager: String,
     /// Whether the objects that come already carry the `managedFields` they are to have.
     pub(crate) manages_itself: bool,
-    /// Whether it may look at parts of the object that it cannot change.
-    pub(crate) looks_around: bool,
+    /// What its change looks at.
+    pub(crate) view: View,
     /// What the answer warns of.
     pub(crate) warnings: RefCell<Vec<String>>,
 }
@@ -48,7 +48,7 @@ impl<'a> Write<'a> {
             options,
             manager,
             manages_itself: false,
-            looks_around: false,
+            view: View::Whole,
             warnings: RefCell::default(),
         }
     }
@@ -143,7 +143,7 @@ pub(crate) fn change(
 ) -> Result<Arc<Object>, ApiError> {
     let kind = write.target.kind.storage();
     let stored = read::find(&state.store, write.target)?.clone();
-    let mut view = view_of(write, &stored);
+    let view = view_of(write, &stored);
     let mut old = stored.view(kind, view);
     let mut new = match write.target.kind {
         kind if kind.is_view() => change(&stored.value(kind))?,
@@ -154,8 +154,7 @@ pub(crate) fn change(
     metadata::check_resource_version(kind, &stored, &new)?;
     settle(write.target.kind, view, &mut new);
     if view != View::Whole && validation::status_follows_spec(kind.kind, &new, &old) {
-        view = View::Whole;
-        old["spec"] = stored.member("spec").unwrap_or_default();
+        old["spec"] = stored.spec();
     }
     write.record_managers(state, Some(&old), &mut new);
     admission::admit_update(kind, &mut new, &old);
@@ -176,17 +175,17 @@ pub(crate) fn change(
     }
     admission::review(state, write, kind, Some(&old), &new)?;
     strategy::complete(kind, &mut new);
-    schema::round_trip_part(kind.ty(), |member| view.has(member), &mut new);
+    schema::round_trip_part(kind.ty(), |member| view.shows(member), &mut new);
     Ok(store_changed(state, write, &stored, (&old, new), view))
 }
 
-/// How much of a stored object a write looks at: most status writes leave the spec alone, which is the larger part.
+/// How much of a stored object a write looks at: most status writes leave all else alone, which is the larger part.
 /// Who manages which fields can be told of the whole object only.
 fn view_of(write: &Write<'_>, stored: &Object) -> View {
     let is_workload = matches!(write.target.kind.kind, "Deployment" | "ReplicaSet" | "Pod");
-    let takes_all = stored.has_managers() || write.manages_itself || write.looks_around;
-    if is_workload && write.subresource() == "status" && !takes_all {
-        View::WithoutSpec
+    let is_managed = stored.has_managers() || write.manages_itself;
+    if is_workload && write.subresource() == "status" && !is_managed {
+        write.view
     } else {
         View::Whole
     }
@@ -203,7 +202,7 @@ fn store_changed(
     let kind = write.target.kind.storage();
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"].clone();
     managed_fields::keep_times(old, &mut new);
-    if new == *old {
+    if view.changeable(&new).eq(view.changeable(old)) {
         return stored.clone();
     }
     let unsaved = |new| {
@@ -233,7 +232,7 @@ fn as_sent<'a>(sent_as: &Kind, object: &'a Value) -> Cow<'a, Value> {
 /// Brings what a caller sent into the form that the server works on: typed, as it is stored, defaulted. What has
 /// defaults is in the spec.
 fn settle(sent_as: &'static Kind, view: View, object: &mut Value) {
-    schema::round_trip_part(sent_as.ty(), |member| view.has(member), object);
+    schema::round_trip_part(sent_as.ty(), |member| view.shows(member), object);
     if view != View::Whole {
         return;
     }

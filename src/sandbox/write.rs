@@ -10,7 +10,7 @@ use super::encode::Encoder;
 use super::field_error::FieldError;
 use super::kinds::{self, Kind, Serves};
 use super::managed_fields::Writer;
-use super::object::Object;
+use super::object::{Object, View};
 use super::patch::{PatchError, PatchKind, apply_patch};
 use super::persist::{self, Write};
 use super::query::WriteOptions;
@@ -47,6 +47,7 @@ pub(crate) fn update(
     encoder: &Encoder,
 ) -> Result<Reply, ApiError> {
     let mut write = begin(request, target, "UpdateOptions")?;
+    write.view = View::WithoutSpec;
     let reply = if write.subresource() == "scale" {
         update_scale(state, request, &mut write, encoder)
     } else {
@@ -137,8 +138,12 @@ pub(crate) fn patch(
         let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
         return Err(invalid_options(&[error]));
     }
-    // A JSON patch may test and copy what it does not change, and a strategic one merges by what is there.
-    write.looks_around = patch_kind != PatchKind::Merge;
+    write.view = match patch_kind {
+        PatchKind::Merge if body::is_status_alone(request) => View::Status,
+        PatchKind::Merge => View::WithoutSpec,
+        // A JSON patch may test and copy what it does not change, and a strategic one merges by what is there.
+        PatchKind::Json | PatchKind::Strategic => View::Whole,
+    };
     let validation = write.options.field_validation;
     let mut warnings = Vec::new();
     let mut patched = |kind: &Kind, old: &Value| {

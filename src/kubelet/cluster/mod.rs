@@ -106,6 +106,7 @@ impl Cluster {
         let is_lost = view.is_lost();
         let node = self.nodes.entry(name.clone()).or_default();
         node.view = view;
+        node.measure();
         match (node.lost, is_lost) {
             (None, true) => self.lose(&name, now),
             (Some(_), false) => self.find(&name, now),
