@@ -11,7 +11,7 @@ mod dry_run;
 pub mod duration;
 mod edit;
 mod embedded;
-mod fail_after;
+pub mod fail_after;
 mod failures;
 pub mod go_flags;
 mod interrupt;
@@ -32,6 +32,7 @@ mod sync;
 mod usage;
 mod version;
 pub mod view;
+pub mod wait;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

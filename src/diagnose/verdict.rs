@@ -79,6 +79,23 @@ pub struct Verdict {
     pub next_step: String,
 }
 
+impl Verdict {
+    /// The same rollout, failed by this cause.
+    #[must_use]
+    pub fn failed_by(&self, finding: &Finding) -> Self {
+        Self {
+            phase: Phase::Failed,
+            class: Some(finding.class),
+            code: Some(finding.code),
+            message: with_pods(finding),
+            evidence: finding.evidence.clone(),
+            since: finding.since,
+            next_step: finding.next_step.clone(),
+            ..self.clone()
+        }
+    }
+}
+
 /// Judges. `findings` are in order, the most telling first.
 pub(super) fn judge(
     snapshot: &Snapshot,

@@ -3,11 +3,15 @@
 //! `status`, and every `--wait`, call this. It reads through a `kube::Client`, changes nothing, shows nothing, and leaves
 //! every judgement on a single state to [`diagnose`](crate::diagnose).
 
+mod follower;
 mod gathered;
 mod kind;
 mod list;
 mod look;
+mod wait;
 
+pub use follower::{Aim, Ending, Follower};
 pub use gathered::{Gathered, Seen};
 pub use list::ReadError;
 pub use look::look;
+pub use wait::{Followed, INTERVAL, Told, Waited, Waiting, wait};

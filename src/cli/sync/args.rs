@@ -9,6 +9,7 @@ use crate::cli::duration;
 use crate::cli::output::OutputFlags;
 use crate::cli::selection::SelectionArgs;
 use crate::cli::view::ViewFlags;
+use crate::cli::wait::WaitFlags;
 use crate::engine::options::{DryRun, Goal, Stage};
 
 /// Reconcile Deployments and ReplicaSets from here
@@ -55,6 +56,9 @@ pub struct SyncArgs {
     /// With -f: take over fields that other managers own
     #[arg(long)]
     pub force_conflicts: bool,
+    /// How rollouts are followed
+    #[command(flatten)]
+    pub following: WaitFlags,
     /// Which cluster
     #[command(flatten)]
     pub cluster: ClusterFlags,

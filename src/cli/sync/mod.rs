@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod followed;
 mod outcome;
 mod planned;
 mod view;
@@ -24,13 +25,15 @@ use super::selection::{self, Selection, Targets};
 use crate::controller::action::Kind;
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
+use crate::diagnose::Presence;
 use crate::engine::apply::Effect;
-use crate::engine::options::{DryRun, Options, Scope, Which};
-use crate::engine::run::Engine;
+use crate::engine::options::{DryRun, Goal, Options, Scope, Which};
+use crate::engine::run::{Engine, Summary};
 use crate::engine::store::Item;
 use crate::engine::submit::SubmitOptions;
 use crate::error::{ExitCode, Failure};
 use crate::ui::printer::Printer;
+use crate::ui::progress::Board;
 use view::View;
 
 /// How many objects are worked on at once.
@@ -67,19 +70,47 @@ impl SyncArgs {
             () = &mut signal => return Ok(ExitCode::Interrupted),
         };
         let view = View::new(&self, format, &printer);
-        let engine = Engine::new(
-            cluster.client.clone(),
-            cluster.clock,
-            self.options(scope, presets, &view),
-            view.sink(),
-        );
-        let summary = engine.run(signal).await;
-        let board = view.finish()?;
-        let summary = summary?;
-        if self.dry_run == DryRunMode::None || format > OutputFormat::Wide {
-            outcome::print(&summary, &board, &cluster, &printer, format).await?;
+        let options = self.options(scope.clone(), presets, &view);
+        let engine = Engine::new(cluster.client.clone(), cluster.clock, options, view.sink());
+        if !self.is_following() {
+            let summary = engine.run(signal).await;
+            let board = view.finish()?;
+            let summary = summary?;
+            self.print(&summary, &board, &cluster, &printer, format)
+                .await?;
+            return outcome::exit_code(&summary);
         }
-        outcome::exit_code(&summary)
+        let waiting = self.following.waiting(scope, None, Presence::Acting);
+        let follow = |stop| self.following.follow(&cluster, &waiting, &printer, stop);
+        let result = followed::run(engine, signal, follow).await;
+        let board = view.finish()?;
+        let followed::Both { summary, waited } = result?;
+        self.print(&summary, &board, &cluster, &printer, format)
+            .await?;
+        let following = &self.following;
+        following
+            .conclude(&cluster, &waited, &printer, format)
+            .await?;
+        followed::exit_code(&summary, &waited)
+    }
+
+    /// Whether rollouts are followed to their end, and failures found on the way end the run.
+    fn is_following(&self) -> bool {
+        self.goal() == Goal::Complete && self.wait && self.until.is_none()
+    }
+
+    async fn print(
+        &self,
+        summary: &Summary,
+        board: &Board,
+        cluster: &Cluster,
+        printer: &Printer,
+        format: OutputFormat,
+    ) -> anyhow::Result<()> {
+        if self.dry_run == DryRunMode::None || format > OutputFormat::Wide {
+            outcome::print(summary, board, cluster, printer, format).await?;
+        }
+        Ok(())
     }
 
     /// Connects, and applies what the files hold: the cluster, what to work on there, and what a dry run is to take as

@@ -6,7 +6,7 @@ use super::{Layout, Shown, sign, tone_of};
 use crate::controller::deployment::overview::Overview;
 use crate::controller::keys;
 use crate::controller::plural::count;
-use crate::diagnose::{Class, Finding, Phase, Subject, Verdict};
+use crate::diagnose::{Class, Finding, Phase, Side, Subject, Verdict};
 use crate::ui::age::human_duration;
 use crate::ui::line::{Line, Tone};
 use crate::ui::tables;
@@ -46,6 +46,26 @@ pub fn dashboard(shown: &Shown, layout: Layout) -> Vec<Line> {
         )
         .with(Tone::Plain, format!(": {}", missing.why));
         lines.extend(fitted(line, layout, 2));
+    }
+    lines
+}
+
+/// What is left to say when a rollout has not ended well: each cause of the new pods, in full.
+pub fn last_words(shown: &Shown) -> Vec<Line> {
+    let verdict = &shown.diagnosis.verdict;
+    let (tone, _) = sign(verdict.phase);
+    let mut lines = vec![
+        Line::new(Tone::Plain, format!("deployment/{}: ", verdict.object.name))
+            .with(tone, verdict.phase.name())
+            .with(Tone::Plain, explanation(verdict)),
+    ];
+    let causes = shown
+        .diagnosis
+        .findings
+        .iter()
+        .filter(|finding| finding.side != Side::Old);
+    for finding in causes {
+        lines.extend(cause(finding, shown, Layout::default()));
     }
     lines
 }

@@ -16,7 +16,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::line::Tone;
 use crate::diagnose::{Class, Diagnosis, Finding, Phase, Unreadable};
 
-pub use dashboard::dashboard;
+pub use dashboard::{dashboard, last_words};
 pub use github::annotations;
 pub use json::StatusRecord;
 pub use markdown::markdown;

@@ -1,0 +1,198 @@
+//! When the waiting for one rollout is over: a state machine that looks feed.
+
+use std::time::Duration;
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+
+use super::gathered::Seen;
+use crate::controller::template::Template;
+use crate::diagnose::api::{Container, Pod};
+use crate::diagnose::{Code, Diagnosis, Finding, Phase, Side};
+use crate::engine::options::Stage;
+
+/// How long new pods are watched after completion where something speaks for it.
+const SETTLE: Duration = Duration::from_secs(10);
+
+/// How the waiting for a rollout ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Complete, and it stayed so.
+    Complete,
+    /// It failed: the verdict says why.
+    Failed,
+    /// Paused.
+    Paused,
+    /// The stage that was asked for is reached.
+    StageReached {
+        /// New pods available.
+        available: i32,
+        /// New pods asked for.
+        stage: i32,
+    },
+    /// Another template took its place.
+    Overtaken {
+        /// The field manager that wrote it, where that is known.
+        by: Option<String>,
+    },
+    /// Deleted, or deleted and made anew.
+    Deleted,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Aim {
+    /// How long new pods are watched after completion; `None`: as long as something speaks for it.
+    pub settle: Option<Duration>,
+    /// A share of new pods at which to stop.
+    pub stage: Option<Stage>,
+}
+
+/// Follows one rollout: the one of the template that it sees first.
+#[derive(Clone, Debug)]
+pub struct Follower {
+    aim: Aim,
+    pinned: Option<Pin>,
+    settling: Option<Settling>,
+}
+
+#[derive(Clone, Debug)]
+struct Pin {
+    uid: String,
+    template: Template,
+}
+
+/// The new pods since they were complete.
+#[derive(Clone, Copy, Debug)]
+struct Settling {
+    since: Timestamp,
+    restarts: i32,
+}
+
+impl Follower {
+    /// A follower that has seen nothing.
+    pub fn new(aim: Aim) -> Self {
+        Self {
+            aim,
+            pinned: None,
+            settling: None,
+        }
+    }
+
+    /// Looks once. `diagnosis` is of what was seen; where new pods crash after completion, its verdict is made to say so.
+    pub fn look(&mut self, seen: &Seen, diagnosis: &mut Diagnosis) -> Option<Ending> {
+        let deployment = &seen.snapshot.deployment;
+        let pin = self.pinned.get_or_insert_with(|| Pin {
+            uid: seen.uid.clone(),
+            template: deployment.spec.template.clone(),
+        });
+        if pin.uid != seen.uid || diagnosis.verdict.phase == Phase::Deleting {
+            return Some(Ending::Deleted);
+        }
+        if !pin.template.is_equal_to(&deployment.spec.template) {
+            let by = seen
+                .last_change
+                .as_ref()
+                .map(|change| change.manager.clone());
+            return Some(Ending::Overtaken { by });
+        }
+        match diagnosis.verdict.phase {
+            Phase::Failed => Some(Ending::Failed),
+            Phase::Complete => self.settle(seen, diagnosis),
+            phase => {
+                self.settling = None;
+                self.stage(diagnosis)
+                    .or((phase == Phase::Paused).then_some(Ending::Paused))
+            }
+        }
+    }
+
+    fn stage(&self, diagnosis: &Diagnosis) -> Option<Ending> {
+        let overview = &diagnosis.overview;
+        let stage = self.aim.stage?.pods_of(overview.desired);
+        let available = overview.new_revision().map_or(0, |new| new.available);
+        (available >= stage).then_some(Ending::StageReached { available, stage })
+    }
+
+    /// Complete is no proof of health: a container without a readiness probe is ready whenever it runs.
+    fn settle(&mut self, seen: &Seen, diagnosis: &mut Diagnosis) -> Option<Ending> {
+        let now = seen.snapshot.now;
+        let health = Health::of(seen, diagnosis);
+        let settling = *self.settling.get_or_insert(Settling {
+            since: now,
+            restarts: health.restarts,
+        });
+        if health.restarts > settling.restarts
+            && let Some(crash) = crash(diagnosis)
+        {
+            diagnosis.verdict = diagnosis.verdict.failed_by(&crash);
+            return Some(Ending::Failed);
+        }
+        let auto = if health.is_doubtful {
+            SETTLE
+        } else {
+            Duration::ZERO
+        };
+        let settle = self.aim.settle.unwrap_or(auto);
+        let settle = SignedDuration::try_from(settle).unwrap_or(SignedDuration::MAX);
+        (now.duration_since(settling.since) >= settle).then_some(Ending::Complete)
+    }
+}
+
+/// What the new pods say about themselves.
+struct Health {
+    restarts: i32,
+    is_doubtful: bool,
+}
+
+impl Health {
+    fn of(seen: &Seen, diagnosis: &Diagnosis) -> Self {
+        let name = diagnosis
+            .overview
+            .new_revision()
+            .map_or("", |new| new.replica_set.as_str());
+        let sets = &seen.snapshot.replica_sets;
+        let uid = sets
+            .iter()
+            .find(|set| set.meta.name == name)
+            .map_or("", |set| set.meta.uid.as_str());
+        let new = seen.snapshot.pods.iter().filter(|pod| {
+            !pod.meta.is_deleting()
+                && !pod.is_finished()
+                && pod.meta.controller().is_some_and(|owner| owner.uid == uid)
+        });
+        let exits = |pod: &Pod| -> i32 {
+            pod.containers
+                .iter()
+                .map(Container::exits)
+                .fold(0, i32::saturating_add)
+        };
+        let (mut restarts, mut count, mut probed) = (0_i32, 0, 0);
+        for pod in new {
+            restarts = restarts.saturating_add(exits(pod));
+            count += 1;
+            probed += i32::from(pod.is_probed);
+        }
+        Self {
+            restarts,
+            is_doubtful: restarts > 0 || (count > 0 && probed == 0),
+        }
+    }
+}
+
+/// The finding about new pods that end.
+fn crash(diagnosis: &Diagnosis) -> Option<Finding> {
+    let is_crash = |finding: &&Finding| {
+        finding.side == Side::New
+            && matches!(
+                finding.code,
+                Code::CrashLoop
+                    | Code::CommandEnds
+                    | Code::OutOfMemory
+                    | Code::LivenessProbe
+                    | Code::StartupProbe
+                    | Code::PostStartHook
+                    | Code::ContainerStart
+            )
+    };
+    diagnosis.findings.iter().find(is_crash).cloned()
+}
