@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kube::Client;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::follower::{Aim, Ending, Follower};
-use super::gathered::Seen;
+use super::gathered::{Gathered, Seen};
 use super::list::ReadError;
 use super::look::look;
 use crate::clock::Clock;
@@ -22,6 +22,8 @@ use crate::engine::options::Scope;
 pub const INTERVAL: Duration = Duration::from_secs(1);
 /// Looking takes no more than one part in so many of the time.
 const SHARE: u32 = 5;
+/// The last look takes no longer.
+const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// What is waited for, and how long.
 #[derive(Clone, Debug)]
@@ -83,34 +85,45 @@ pub async fn wait(
     signal: impl Future<Output = ()>,
 ) -> Result<Waited, ReadError> {
     let deadline = waiting.timeout.map(|timeout| Instant::now() + timeout);
-    let mut signal = std::pin::pin!(signal);
-    let mut all = All::new(waiting);
-    let mut is_last = false;
-    let mut timed_out = false;
-    loop {
-        let began = Instant::now();
-        match look(client, &waiting.scope, clock.now()).await {
-            Ok(gathered) => all.take(
-                &gathered.seen(&waiting.scope, waiting.controller, clock.now()),
-                &mut tell,
-            ),
-            Err(error) if all.is_empty() || error.is_denied => return Err(error),
-            Err(error) => tell(Told::Trouble(&error)),
+    let mut stop = std::pin::pin!(async {
+        tokio::select! {
+            () = until(deadline) => true,
+            () = signal => false,
         }
-        if is_last || all.have_ended() {
-            let followed = all.into_followed();
-            timed_out &= followed.iter().any(|one| one.ending.is_none());
-            return Ok(Waited {
-                followed,
-                timed_out,
-            });
+    });
+    let mut all = All::new(waiting);
+    let timed_out = loop {
+        let began = Instant::now();
+        tokio::select! {
+            looked = look(client, &waiting.scope, clock.now()) => match looked {
+                Ok(gathered) => all.take(&gathered, clock, &mut tell),
+                Err(error) if all.is_empty() || error.is_denied => return Err(error),
+                Err(error) => tell(Told::Trouble(&error)),
+            },
+            timed_out = &mut stop => break timed_out,
+        }
+        if all.have_ended() {
+            break false;
         }
         tokio::select! {
             () = sleep(INTERVAL.max(began.elapsed() * SHARE)) => {}
-            () = until(deadline) => (is_last, timed_out) = (true, true),
-            () = &mut signal => is_last = true,
+            timed_out = &mut stop => break timed_out,
         }
+    };
+    // Whoever stops the waiting may know of an end that no look has seen yet.
+    if !all.is_empty()
+        && !all.have_ended()
+        && let Ok(Ok(gathered)) =
+            timeout(LAST_LOOK, look(client, &waiting.scope, clock.now())).await
+    {
+        all.take(&gathered, clock, &mut tell);
     }
+    let followed = all.into_followed();
+    let is_open = followed.iter().any(|one| one.ending.is_none());
+    Ok(Waited {
+        timed_out: timed_out && is_open,
+        followed,
+    })
 }
 
 async fn until(deadline: Option<Instant>) {
@@ -161,7 +174,8 @@ impl<'a> All<'a> {
     }
 
     /// Takes in a look. What was there and is no more was deleted.
-    fn take(&mut self, seen: &[Seen], tell: &mut impl FnMut(Told<'_>)) {
+    fn take(&mut self, gathered: &Gathered, clock: Clock, tell: &mut impl FnMut(Told<'_>)) {
+        let seen = &gathered.seen(&self.waiting.scope, self.waiting.controller, clock.now());
         for (key, track) in &mut self.tracks {
             if !track.has_ended()
                 && !seen.iter().any(|one| one.key == *key)
