@@ -135,6 +135,10 @@ impl Tracks {
     /// How an object that is at rest stands, for this goal. `None`: it goes on.
     pub fn verdict(&self, subject: &Item, goal: Goal) -> Option<End> {
         let track = self.by_item.get(subject)?;
+        if subject.kind == Kind::Deployment && track.overview.is_none() {
+            // It is gone: what is left of it makes no rollout.
+            return track.end.clone();
+        }
         if track.is_complete() {
             return Some(End::Complete);
         }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kubectl_rs::controller::action::Kind;
 use kubectl_rs::controller::api::ObjectKey;
 use kubectl_rs::controller::label_selector::LabelSelector;
-use kubectl_rs::engine::event::End;
+use kubectl_rs::engine::event::{End, Happening};
 use kubectl_rs::engine::options::{Goal, Options, Scope, Which};
 use kubectl_rs::engine::run::{Engine, StoppedBy, Summary};
 use kubectl_rs::engine::store::Item;
@@ -110,6 +111,35 @@ async fn it_follows_what_people_do_until_it_is_stopped() {
     world.create("deployments", deployment("late", 1));
     sleep(Duration::from_secs(30)).await;
     assert_eq!(ready(&world, "late"), 0, "nobody acts after that");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deployment_that_is_gone_has_no_other_end() {
+    let world = World::with_nodes();
+    world.create("deployments", deployment("web", 2));
+    let gone = async {
+        sleep(Duration::from_secs(30)).await;
+        let deleted = world.sandbox.delete("deployments", "default", "web", None);
+        deleted.expect("it is there");
+        // Its ReplicaSet is still there, and a pod of it goes.
+        let pods = world.sandbox.list("pods", Some("default"));
+        let deleted = world
+            .sandbox
+            .delete("pods", "default", pods[0].name(), Some(0));
+        deleted.expect("it is there");
+        sleep(Duration::from_secs(30)).await;
+    };
+    let options = Options::new(Scope::everything(None), Goal::Forever);
+    world.run_until(options, gone).await;
+    let ends: Vec<End> = world
+        .events()
+        .into_iter()
+        .filter_map(|event| match event.what {
+            Happening::Ended(end) if event.kind == Kind::Deployment => Some(end),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends, [End::Complete, End::Deleted]);
 }
 
 #[tokio::test(start_paused = true)]

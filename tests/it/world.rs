@@ -91,10 +91,19 @@ impl World {
 
     /// Runs the engine to its goal.
     pub(crate) async fn run(&self, options: Options) -> Summary {
+        self.run_until(options, std::future::pending()).await
+    }
+
+    /// Runs the engine to its goal, or until `signal`.
+    pub(crate) async fn run_until(
+        &self,
+        options: Options,
+        signal: impl Future<Output = ()>,
+    ) -> Summary {
         let events = Arc::clone(&self.events);
         let sink = Arc::new(move |event| events.lock().expect("no panic").push(event));
         Engine::new(self.sandbox.client(), self.clock, options, sink)
-            .run(std::future::pending())
+            .run(signal)
             .await
             .expect("the embedded cluster answers")
     }
