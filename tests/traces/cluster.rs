@@ -20,6 +20,8 @@ pub(crate) struct Cluster {
     pub(crate) controller: Client,
     pub(crate) clock: Clock,
     pub(crate) namespace: String,
+    /// Whether the API server is of before 1.33 and drops `terminatingReplicas`.
+    pub(crate) is_old: bool,
 }
 
 /// Why the API refused a request.
@@ -42,7 +44,32 @@ impl Cluster {
             controller: slow(&sandbox, Duration::from_millis(3)),
             clock,
             namespace: "default".to_owned(),
+            is_old: false,
         }
+    }
+
+    /// A namespace of its own on a real API server, which takes its own time.
+    pub(crate) async fn real(client: Client, namespace: &str) -> Self {
+        let version = client.apiserver_version().await.expect("a version");
+        let minor: u32 = version
+            .minor
+            .trim_end_matches('+')
+            .parse()
+            .expect("a number");
+        let cluster = Self {
+            controller: client.clone(),
+            client,
+            clock: Clock::system(),
+            namespace: namespace.to_owned(),
+            is_old: minor < 33,
+        };
+        let body = json!({ "metadata": { "name": namespace } });
+        let request = Request::post("/api/v1/namespaces")
+            .header("content-type", "application/json")
+            .body(body.to_string().into_bytes());
+        let made: Result<Value, _> = cluster.client.request(request.expect("a request")).await;
+        made.expect("a namespace");
+        cluster
     }
 
     /// What stands at a path below the namespace.

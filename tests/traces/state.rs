@@ -25,6 +25,21 @@ pub(crate) async fn state(cluster: &Cluster, names: &mut Names) -> Value {
     })
 }
 
+/// A recorded state as API servers have it that don't know `terminatingReplicas`.
+pub(crate) fn without_terminating_replicas(state: &Value) -> Value {
+    let mut state = state.clone();
+    let forget = |object: &mut Value| {
+        if let Some(status) = object["status"].as_object_mut() {
+            status.remove("terminatingReplicas");
+        }
+    };
+    forget(&mut state["deployment"]);
+    for set in state["replicaSets"].as_array_mut().into_iter().flatten() {
+        forget(set);
+    }
+    state
+}
+
 fn deployment_state(deployment: &Value, names: &Names) -> Value {
     let mut status = object(&deployment["status"]);
     let generation = &deployment["metadata"]["generation"];
