@@ -7,8 +7,9 @@ use std::time::Duration;
 use kube::client::ClientBuilder;
 use kube::{Client, Config};
 use tower::timeout::TimeoutLayer;
-use tower::util::MapErrLayer;
+use tower::util::{MapErrLayer, MapResponseLayer};
 
+use super::warning;
 use crate::error::Failure;
 
 /// Who asks. The first word is the manager of writes that name none.
@@ -61,6 +62,9 @@ pub fn client(mut config: Config, limit: Option<Duration>) -> Result<Client, Fai
     let builder = ClientBuilder::try_from(config)
         .map_err(|error| Failure::error(super::report::one_line(&error)))?;
     let told = move |error: tower::BoxError| explain(error, &host, limit);
+    let warnings = warning::Warnings::default();
+    let warn = move |response| warnings.tell(response);
+    let builder = builder.with_layer(&MapResponseLayer::new(warn));
     Ok(match limit {
         Some(limit) => builder
             .with_layer(&TimeoutLayer::new(limit))

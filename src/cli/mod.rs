@@ -33,6 +33,7 @@ mod usage;
 mod version;
 pub mod view;
 pub mod wait;
+mod warning;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

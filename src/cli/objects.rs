@@ -17,6 +17,7 @@ use super::selection::{ObjectArgs, Target, Targets};
 use crate::controller::label_selector::LabelSelector;
 use crate::error::Failure;
 use crate::manifest::{self, Inputs};
+use crate::schema;
 
 /// How many objects are asked for at once.
 const AT_ONCE: usize = 8;
@@ -53,6 +54,16 @@ impl Found {
     /// `deployments.apps "web"`.
     pub(super) fn quoted_name(&self) -> String {
         format!("{} \"{}\"", self.resource.plural_with_group(), self.name())
+    }
+
+    /// Brings what no server has settled into the form that kubectl's types write.
+    pub(super) fn settle(&mut self) {
+        let resource = self.resource;
+        if let Some(ty) = schema::of_kind(resource.api_version, resource.kind) {
+            schema::round_trip(ty, &mut self.json);
+            self.json["apiVersion"] = resource.api_version.into();
+            self.json["kind"] = resource.kind.into();
+        }
     }
 
     /// The same object as the server has it now.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 /// `differences.txt`: one `NAME  REASON` a line, `#` begins a comment. A name with a slash is a case, others are rules.
+/// `?` before a name: only stock kubectl, or other recordings, show it.
 #[derive(Debug)]
 pub(crate) struct Differences {
     met: BTreeMap<String, bool>,
@@ -16,7 +17,11 @@ impl Differences {
             .map(|line| {
                 let (name, reason) = line.split_once(' ').unwrap_or((line, ""));
                 assert!(!reason.trim().is_empty(), "{name} has no reason");
-                (name.to_owned(), false)
+                // What only stock kubectl and other recordings show need not be met.
+                match name.strip_prefix('?') {
+                    Some(name) => (name.to_owned(), true),
+                    None => (name.to_owned(), false),
+                }
             })
             .collect();
         Self { met }

@@ -11,6 +11,7 @@
 )]
 
 mod after;
+mod better;
 mod compare;
 mod differences;
 mod during;
@@ -18,6 +19,7 @@ mod rbac;
 mod recording;
 mod replay;
 mod server;
+mod side_by_side;
 mod world;
 
 use std::fmt::Write as _;

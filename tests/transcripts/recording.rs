@@ -33,6 +33,9 @@ pub(crate) struct Case {
     pub(crate) after: Option<Map<String, Value>>,
     #[serde(default)]
     newer: Newer,
+    /// A merge patch that somebody else sends right before our first write; no recording has one.
+    #[serde(skip)]
+    pub(crate) interference: Option<Value>,
     #[expect(dead_code, reason = "for readers of the recordings")]
     #[serde(default)]
     note: String,
@@ -77,6 +80,30 @@ pub(crate) struct Rule {
     pub(crate) api_groups: Vec<String>,
     pub(crate) resources: Vec<String>,
     pub(crate) verbs: Vec<String>,
+}
+
+impl Case {
+    /// A command line that is yet to be recorded.
+    pub(crate) fn new(before: &[Value], line: &str) -> Self {
+        Self {
+            id: line.to_owned(),
+            before: before.to_vec(),
+            argv: line.split(' ').map(str::to_owned).collect(),
+            stdin: String::new(),
+            files: BTreeMap::new(),
+            during: Vec::new(),
+            rbac: None,
+            exit: 0,
+            stdout: String::new(),
+            stderr: String::new(),
+            stderr_order: None,
+            writes: Vec::new(),
+            after: None,
+            newer: Newer::default(),
+            interference: None,
+            note: String::new(),
+        }
+    }
 }
 
 /// All cases, and whether they are those of the repository.

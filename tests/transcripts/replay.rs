@@ -25,10 +25,19 @@ pub(crate) struct Ended {
     pub(crate) after: Map<String, Value>,
 }
 
+/// Runs it with our program.
 pub(crate) async fn run(case: &Case) -> Ended {
+    run_with(env!("CARGO_BIN_EXE_kubectl-rs"), case).await
+}
+
+/// Runs it with a program of that path or name.
+pub(crate) async fn run_with(program: &str, case: &Case) -> Ended {
     let world = World::new(&case.before).await;
     let before = after::objects(&world).await;
     let server = Server::start(world.service(), case.rbac.clone()).await;
+    if let Some(patch) = &case.interference {
+        server.interfere(patch.clone());
+    }
     let directory = tempfile::tempdir().unwrap();
     for (name, content) in &case.files {
         std::fs::write(directory.path().join(name), content).unwrap();
@@ -39,7 +48,7 @@ pub(crate) async fn run(case: &Case) -> Ended {
         server.address
     );
     std::fs::write(directory.path().join(".kubeconfig"), kubeconfig).unwrap();
-    let child = Command::new(env!("CARGO_BIN_EXE_kubectl-rs"))
+    let child = Command::new(program)
         .args(&case.argv)
         .current_dir(directory.path())
         .env_clear()

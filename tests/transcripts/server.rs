@@ -25,6 +25,7 @@ use crate::recording::Rbac;
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     writes: Arc<Mutex<Vec<Value>>>,
+    interference: Arc<Mutex<Option<Value>>>,
     task: JoinHandle<()>,
 }
 
@@ -39,7 +40,9 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let writes = Arc::new(Mutex::new(Vec::new()));
+        let interference = Arc::new(Mutex::new(None));
         let porter = Porter {
+            interference: interference.clone(),
             service,
             rbac: Arc::new(rbac),
             writes: writes.clone(),
@@ -60,8 +63,14 @@ impl Server {
         Self {
             address,
             writes,
+            interference,
             task,
         }
+    }
+
+    /// Somebody else applies this merge patch right before the next write.
+    pub(crate) fn interfere(&self, patch: Value) {
+        *self.interference.lock().unwrap() = Some(patch);
     }
 
     /// The requests so far that are no reads, as the recordings have them.
@@ -75,11 +84,27 @@ struct Porter {
     service: ApiService,
     rbac: Arc<Option<Rbac>>,
     writes: Arc<Mutex<Vec<Value>>>,
+    interference: Arc<Mutex<Option<Value>>>,
 }
 
 type Body = Either<ApiBody, Full<Bytes>>;
 
 impl Porter {
+    async fn merge(&self, path: &str, body: &Value) {
+        let request = Request::builder()
+            .method("PATCH")
+            .uri(path)
+            .header("content-type", "application/merge-patch+json")
+            .body(Full::new(Bytes::from(body.to_string())));
+        let answer = self
+            .service
+            .clone()
+            .oneshot(request.unwrap())
+            .await
+            .unwrap();
+        assert!(answer.status().is_success(), "{path}: {}", answer.status());
+    }
+
     async fn answer(self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
         let (parts, body) = request.into_parts();
         let body = body
@@ -90,6 +115,10 @@ impl Porter {
         let request = Request::from_parts(parts, Full::new(body.clone()));
         if request.method() != "GET" {
             self.writes.lock().unwrap().push(noted(&request, &body));
+            let patch = self.interference.lock().unwrap().take();
+            if let Some(patch) = patch {
+                self.merge(request.uri().path(), &patch).await;
+            }
         }
         if let Some((code, status)) = rbac::refusal(&request, self.rbac.as_ref().as_ref()) {
             let body = Full::new(Bytes::from(status.to_string()));

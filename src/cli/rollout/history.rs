@@ -1,5 +1,8 @@
 //! `rollout history` (rollout-commands section 3).
 
+mod diff;
+mod wide;
+
 use std::collections::BTreeMap;
 
 use clap::Args;
@@ -31,6 +34,9 @@ pub(super) struct HistoryArgs {
     /// Show this revision's pod template; 0: list all revisions
     #[arg(long, value_name = "N", default_value = "0", value_parser = go_flags::parse_int, allow_hyphen_values = true)]
     revision: i64,
+    /// Show what differs between two revisions; without value: the last two
+    #[arg(long, value_name = "A[..B]", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    diff: Option<diff::Range>,
 }
 
 const EXAMPLES: &str = "\
@@ -39,11 +45,20 @@ Examples:
   kubectl rs rollout history --embedded=examples/web.yaml deploy/web
 
   # The pod template of one
-  kubectl rs rollout history --embedded=examples/web.yaml deploy/web --revision=1";
+  kubectl rs rollout history --embedded=examples/web.yaml deploy/web --revision=1
+
+  # What the revisions are made of, and what differs between two
+  kubectl rs rollout history --embedded=examples/web.yaml deploy/web -o wide
+  kubectl rs rollout history deploy/web --diff=2..3";
 
 impl HistoryArgs {
     pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
-        let mut form = self.print.form()?;
+        let is_wide = self.print.output.as_deref() == Some("wide");
+        let mut form = if is_wide {
+            PrintFlags::default().form()?
+        } else {
+            self.print.form()?
+        };
         must_be_positive(self.revision)?;
         let mut job = self.common.job(kube, verbose).await?;
         if let Some(code) = job.ends_empty() {
@@ -52,6 +67,9 @@ impl HistoryArgs {
         let mut failures = crate::cli::failures::Failures::default();
         for found in std::mem::take(&mut job.found) {
             let shown = match found {
+                Ok(object) if is_wide && object.resource.kind == "Deployment" => {
+                    show_wide(&object, &job).await
+                }
                 Ok(object) => self.show(&object, &job, &mut form).await,
                 Err(error) => Err(error),
             };
@@ -64,6 +82,9 @@ impl HistoryArgs {
 
     async fn show(&self, object: &Found, job: &Job, form: &mut Form) -> anyhow::Result<()> {
         let revisions = read(object, job).await?;
+        if let Some(range) = self.diff {
+            return Ok(job.printer.data_lines(&range.lines(&revisions)?)?);
+        }
         if form.is_object() {
             return self.print_objects(&revisions, form, &job.printer);
         }
@@ -120,6 +141,12 @@ impl HistoryArgs {
     }
 }
 
+async fn show_wide(object: &Found, job: &Job) -> anyhow::Result<()> {
+    let history = DeploymentHistory::read(&job.cluster.client, object).await?;
+    let table = wide::table(&history, object, job.cluster.clock.now());
+    Ok(job.printer.document(&table)?)
+}
+
 /// The template; a Deployment's with the cause among its annotations.
 fn described(revision: &Revision, object: &Found) -> String {
     let mut template = revision.template.clone();
@@ -145,7 +172,7 @@ async fn read(object: &Found, job: &Job) -> anyhow::Result<BTreeMap<i64, Revisio
         return revisions(client, object).await;
     }
     if object.resource.kind != "Deployment" {
-        return Err(unsupported("history viewer", object).into());
+        return Err(unsupported("history", "history viewer", object).into());
     }
     let history = DeploymentHistory::read(client, object).await?;
     for set in history.sets.iter().filter(|set| set.revision().is_none()) {

@@ -198,6 +198,7 @@ impl Recorded {
         let template = self.template();
         let mut object = object.clone();
         object.json["spec"]["template"] = template.clone();
+        object.settle();
         Revision {
             object,
             template,
@@ -226,8 +227,16 @@ pub(super) fn has_controller_revisions(object: &Found) -> bool {
     matches!(object.resource.kind, "DaemonSet" | "StatefulSet")
 }
 
-/// A kind that has no revisions.
-pub(super) fn unsupported(what: &str, object: &Found) -> Failure {
+/// A kind that has no revisions. kubectl knows two sorts of them.
+pub(super) fn unsupported(what: &str, viewer: &str, object: &Found) -> Failure {
     let kind = object.resource.kind_with_group();
-    Failure::error(format!("no {what} has been implemented for \"{kind}\""))
+    Failure::error(match object.resource.kind {
+        "Job" | "CronJob" | "Pod" | "ReplicaSet" | "ReplicationController" => {
+            format!("no {viewer} has been implemented for \"{kind}\"")
+        }
+        short => format!(
+            "error retrieving {what} for \"{kind}\", no visitor method exists for {{{} {short}}}",
+            object.resource.group()
+        ),
+    })
 }

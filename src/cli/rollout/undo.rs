@@ -130,7 +130,7 @@ impl Undo<'_> {
             let operation = recorded::undo(self, object).await?;
             self.print(object, form, operation)
         } else {
-            Err(unsupported("rollbacker", object).into())
+            Err(unsupported("rollbacker", "rollbacker", object).into())
         }
     }
 

@@ -13,7 +13,6 @@ use crate::cli::selection::ObjectArgs;
 use crate::controller::keys::CHANGE_CAUSE;
 use crate::engine::options::DryRun;
 use crate::error::{ExitCode, Failure};
-use crate::schema;
 use crate::ui::printer::Printer;
 
 /// The change, and how it is made and told.
@@ -165,20 +164,10 @@ impl Setting<'_> {
                 object.json["metadata"]["annotations"][CHANGE_CAUSE] = cause.as_str().into();
             }
             if self.is_local {
-                as_stored(&mut object);
+                object.settle();
             }
             form.print(printer, &object, &operation)?;
         }
         failures.finish()
-    }
-}
-
-/// What was only read from a file looks as kubectl's types write it.
-fn as_stored(object: &mut Found) {
-    let resource = object.resource;
-    if let Some(ty) = schema::of_kind(resource.api_version, resource.kind) {
-        schema::round_trip(ty, &mut object.json);
-        object.json["apiVersion"] = resource.api_version.into();
-        object.json["kind"] = resource.kind.into();
     }
 }

@@ -250,8 +250,12 @@ impl Text {
             format_args!("StorageClass:\t{}", word(&spec["storageClassName"])),
         );
         self.line(2, format_args!("Volume:\t{}", word(&spec["volumeName"])));
-        self.labels("    Labels", &claim["metadata"]["labels"]);
-        self.annotations("    Annotations", &claim["metadata"]["annotations"]);
+        let labels = fields(&claim["metadata"]["labels"]);
+        let labels = labels.map(|(key, value)| format!("{key}={}", word(value)));
+        self.nested("Labels", "        ", labels);
+        let annotations = fields(&claim["metadata"]["annotations"]);
+        let annotations = annotations.map(|(key, value)| format!("{key}: {}", word(value)));
+        self.nested("Annotations", "    ", annotations);
         self.line(2, "Capacity:\t");
         self.line(2, "Access Modes:\t");
         if let Some(mode) = spec["volumeMode"].as_str() {
@@ -261,16 +265,20 @@ impl Text {
 
     fn attributes(&mut self, attributes: &Value) {
         let shown = fields(attributes).map(|(key, value)| format!("{key}={}", word(value)));
-        self.entries(
-            "    VolumeAttributes",
-            shown.enumerate().map(|(index, attribute)| {
-                if index == 0 {
-                    attribute
-                } else {
-                    format!("    {attribute}")
-                }
-            }),
-        );
+        self.nested("VolumeAttributes", "        ", shown);
+    }
+
+    /// Entries below a volume: kubectl indents each part of a line anew.
+    fn nested(&mut self, title: &str, indent: &str, entries: impl IntoIterator<Item = String>) {
+        self.part(format_args!("    {title}:"));
+        let mut before = "";
+        for entry in entries {
+            self.part(format_args!("{before}\t    {entry}\n"));
+            before = indent;
+        }
+        if before.is_empty() {
+            self.part("\t    <none>\n");
+        }
     }
 }
 

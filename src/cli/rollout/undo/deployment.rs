@@ -200,3 +200,44 @@ fn tell_survivors(undo: &Undo<'_>, object: &Found, target: &Set) {
         ));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::resource::Resource;
+    use crate::controller::api::ReplicaSet;
+
+    #[test]
+    fn what_is_not_known_comes_back_with_the_template() {
+        let template = json!({
+            "metadata": {"labels": {"app": "web", "pod-template-hash": "7f001"}},
+            "spec": {"containers": [{"name": "main", "futureField": {"a": [1]}}], "anotherOne": true},
+        });
+        let json = json!({
+            "metadata": {"annotations": {"deployment.kubernetes.io/revision": "1", "note": "theirs"}},
+            "spec": {"template": template},
+        });
+        let found = |word: &str, json: Value| Found {
+            resource: Resource::parse(word).unwrap(),
+            json,
+        };
+        let set = Set {
+            slim: ReplicaSet::from_json(&json).unwrap(),
+            full: found("rs", json),
+        };
+        let own = json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "2", "own": "x"}}});
+        let without_hash = json!({
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "main", "futureField": {"a": [1]}}], "anotherOne": true},
+        });
+        assert_eq!(
+            change(&found("deploy", own), &set, Some("why")),
+            Change::Operations(vec![
+                json!({"op": "replace", "path": "/spec/template", "value": without_hash}),
+                json!({"op": "replace", "path": "/metadata/annotations", "value": {
+                    "deployment.kubernetes.io/revision": "2", "note": "theirs", CHANGE_CAUSE: "why",
+                }}),
+            ])
+        );
+    }
+}
