@@ -6,6 +6,8 @@
 
 mod allow_missing;
 pub mod cluster;
+mod complete;
+mod completion;
 pub mod connection;
 mod dry_run;
 pub mod duration;
@@ -78,6 +80,8 @@ pub enum Command {
     Rollout(rollout::RolloutArgs),
     /// Change fields of what runs pods
     Set(set::SetArgs),
+    /// Print the script that completes kubectl-rs in a shell
+    Completion(completion::CompletionArgs),
     /// Print the version
     Version(version::VersionArgs),
 }
@@ -90,7 +94,11 @@ fn exit_codes() -> String {
 
 /// Runs the command line `args` (the program's name first) and says what to end with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let result = parse(args).and_then(|cli| match cli {
+    let words: Vec<OsString> = args.into_iter().collect();
+    if let Some(words) = complete::words(&words) {
+        return complete::run(&words);
+    }
+    let result = parse(&words).and_then(|cli| match cli {
         Parsed::Run(cli) => start(*cli),
         Parsed::Text(text, code) => {
             anstream::stdout().write_all(text.as_bytes())?;
@@ -109,15 +117,14 @@ enum Parsed {
     Text(String, ExitCode),
 }
 
-fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed> {
-    let words: Vec<OsString> = args.into_iter().collect();
-    match Cli::try_parse_from(&words) {
+fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
+    match Cli::try_parse_from(words) {
         Ok(cli) => Ok(Parsed::Run(Box::new(cli))),
         Err(error) if usage::is_help(&error) => {
             let text = error.render().ansi().to_string();
-            Ok(Parsed::Text(text, usage::code_of_help(&error, &words)))
+            Ok(Parsed::Text(text, usage::code_of_help(&error, words)))
         }
-        Err(error) => Err(usage::failure(&error, &words).into()),
+        Err(error) => Err(usage::failure(&error, words).into()),
     }
 }
 
@@ -146,6 +153,7 @@ async fn dispatch(cli: Cli, mut interrupts: Interrupts) -> anyhow::Result<ExitCo
         Command::Status(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
         Command::Rollout(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
         Command::Set(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
+        Command::Completion(args) => args.run(),
         Command::Version(args) => args.run(),
     }
 }

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod bad_usage;
+mod completing;
 mod ending;
+mod krew;
 mod kubectl;
 mod program;

@@ -8,7 +8,7 @@ use crate::cli::objects::Found;
 const LISTS: [&str; 2] = ["initContainers", "containers"];
 
 /// Where an object keeps its pod spec; `None` for what runs no pods.
-pub(super) fn pod_spec_path(object: &Found) -> Option<&'static [&'static str]> {
+pub(in crate::cli) fn pod_spec_path(object: &Found) -> Option<&'static [&'static str]> {
     match object.resource.kind {
         "Pod" => Some(&["spec"]),
         "CronJob" => Some(&["spec", "jobTemplate", "spec", "template", "spec"]),

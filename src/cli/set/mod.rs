@@ -7,6 +7,8 @@ mod setting;
 
 use clap::{Args, Subcommand};
 
+pub(super) use containers::pod_spec_path;
+
 use super::kube_flags::KubeFlags;
 use crate::error::ExitCode;
 

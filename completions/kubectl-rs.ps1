@@ -1,0 +1,17 @@
+# PowerShell completion for kubectl-rs.
+#
+# For kubectl-rs itself:     kubectl-rs completion powershell | Out-String | Invoke-Expression
+# For kubectl rs <TAB>:      put kubectl_complete-rs on the PATH, beside kubectl's own completion.
+
+Register-ArgumentCompleter -Native -CommandName 'kubectl-rs' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | ForEach-Object { $_.Extent.Text })
+    if ($wordToComplete -eq '') { $words += '' }
+    $program = $words[0]
+    $arguments = @('__complete') + @($words | Select-Object -Skip 1)
+    & $program @arguments 2>$null | Where-Object { $_ -notmatch '^:\d+$' } | ForEach-Object {
+        $value, $description = $_ -split "`t", 2
+        if (-not $description) { $description = $value }
+        [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $description)
+    }
+}
