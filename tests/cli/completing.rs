@@ -93,9 +93,9 @@ async fn objects_containers_and_revisions_come_from_the_cluster() {
         .create("replicasets", "default", set)
         .expect("a ReplicaSet");
     let served = sandbox.serve(0).await.expect("a free port");
-    let server = format!("http://{}", served.address());
+    let url = format!("http://{}", served.address());
     let check = move |words: &[&str], expected: &str| {
-        assert_eq!(offered(&server, words), expected, "{words:?}");
+        assert_eq!(offered(&url, words), expected, "{words:?}");
     };
     tokio::task::spawn_blocking(move || {
         check(&["rollout", "undo", "deployment/w"], "deployment/web\n:4\n");
@@ -125,11 +125,6 @@ async fn objects_containers_and_revisions_come_from_the_cluster() {
 fn a_silent_server_does_not_hold_up_the_shell() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let server = format!("http://{}", listener.local_addr().expect("a bound socket"));
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "it is real time that a shell waits"
-    )]
-    let began = Instant::now();
     assert_eq!(offered(&server, &["rollout", "undo", "deploy/"]), ":4\n");
 }
 

@@ -31,94 +31,104 @@ fn read(path: &Path) -> Value {
     serde_yaml::from_str(&text).expect("YAML")
 }
 
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
 /// What krew refuses about a manifest.
-fn mistakes(manifest: &Value) -> Vec<String> {
-    let mut mistakes = Vec::new();
-    let mut must = |holds: bool, rule: &str| {
-        if !holds {
-            mistakes.push(rule.to_owned());
-        }
-    };
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    must(
-        manifest["apiVersion"] == "krew.googlecontainertools.github.com/v1alpha2",
-        "apiVersion",
-    );
-    must(manifest["kind"] == "Plugin", "kind");
-    let name = text(&manifest["metadata"]["name"]);
-    must(
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')),
-        "name",
-    );
+fn mistakes(manifest: &Value) -> Vec<&'static str> {
     let spec = &manifest["spec"];
+    let name = text(&manifest["metadata"]["name"]);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let version = text(&spec["version"]);
     let numbers: Vec<&str> = version
         .strip_prefix('v')
         .unwrap_or_default()
         .split('.')
         .collect();
-    must(
-        numbers.len() == 3 && numbers.iter().all(|part| part.parse::<u32>().is_ok()),
-        "version is v and a semantic version",
-    );
     let short = text(&spec["shortDescription"]);
-    must(
-        !short.is_empty() && !short.contains('\n') && short.len() < 60,
-        "shortDescription",
-    );
-    must(!text(&spec["description"]).is_empty(), "description");
-    must(text(&spec["homepage"]).starts_with("https://"), "homepage");
+    let rules = [
+        (
+            manifest["apiVersion"] == "krew.googlecontainertools.github.com/v1alpha2",
+            "apiVersion",
+        ),
+        (manifest["kind"] == "Plugin", "kind"),
+        (!name.is_empty() && name.chars().all(is_word), "name"),
+        (
+            numbers.len() == 3 && numbers.iter().all(|part| part.parse::<u32>().is_ok()),
+            "version is v and a semantic version",
+        ),
+        (
+            !short.is_empty() && !short.contains('\n') && short.len() < 60,
+            "shortDescription",
+        ),
+        (!text(&spec["description"]).is_empty(), "description"),
+        (text(&spec["homepage"]).starts_with("https://"), "homepage"),
+    ];
+    let mut mistakes = broken(&rules);
     let mut taken = BTreeSet::new();
     for platform in spec["platforms"].as_array().into_iter().flatten() {
-        let labels = platform["selector"]["matchLabels"].as_object();
-        let pair = (
-            text(&platform["selector"]["matchLabels"]["os"]),
-            text(&platform["selector"]["matchLabels"]["arch"]),
-        );
-        must(
+        let labels = &platform["selector"]["matchLabels"];
+        let pair = (text(&labels["os"]), text(&labels["arch"]));
+        mistakes.extend(mistakes_of_platform(platform, &pair, &version));
+        if !taken.insert(pair) {
+            mistakes.push("no two platforms overlap");
+        }
+    }
+    if taken.is_empty() {
+        mistakes.push("some platform");
+    }
+    mistakes
+}
+
+fn mistakes_of_platform(
+    platform: &Value,
+    pair: &(String, String),
+    version: &str,
+) -> Vec<&'static str> {
+    let labels = platform["selector"]["matchLabels"].as_object();
+    let (uri, sum) = (text(&platform["uri"]), text(&platform["sha256"]));
+    let binary = if pair.0 == "windows" {
+        "kubectl-rs.exe"
+    } else {
+        "kubectl-rs"
+    };
+    broken(&[
+        (
             labels.is_some_and(|labels| labels.len() == 2),
             "a selector with os and arch alone",
-        );
-        must(
+        ),
+        (
             PLATFORMS.contains(&(&pair.0, &pair.1)),
             "a platform that krew supports",
-        );
-        let uri = text(&platform["uri"]);
-        must(
-            uri.ends_with(".tar.gz") || uri.ends_with(".zip"),
-            "uri of an archive",
-        );
-        must(uri.contains(&format!("/{version}/")), "uri of this version");
-        must(
+        ),
+        (uri.ends_with(".tar.gz"), "uri of an archive"),
+        (uri.contains(&format!("/{version}/")), "uri of this version"),
+        (
             uri.contains(&format!("-{}-{}.", pair.0, pair.1)),
             "uri of this platform",
-        );
-        let sum = text(&platform["sha256"]);
-        must(
+        ),
+        (
             sum.len() == 64 && sum.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')),
             "sha256 in lower-case hex",
-        );
-        must(
+        ),
+        (
             platform.get("files").is_none(),
             "no files: everything is extracted",
-        );
-        must(
-            text(&platform["bin"]).ends_with(".exe") == (pair.0 == "windows"),
-            "bin",
-        );
-        must(taken.insert(pair), "no two platforms overlap");
-    }
-    must(!taken.is_empty(), "some platform");
-    mistakes
+        ),
+        (platform["bin"] == binary, "bin"),
+    ])
+}
+
+fn broken(rules: &[(bool, &'static str)]) -> Vec<&'static str> {
+    let broken = rules.iter().filter(|(holds, _)| !holds);
+    broken.map(|(_, rule)| *rule).collect()
 }
 
 #[test]
 fn the_manifest_obeys_krews_rules() {
     let manifest = read(&repository().join("krew-manifest.yaml"));
-    assert_eq!(mistakes(&manifest), Vec::<String>::new());
+    assert_eq!(mistakes(&manifest), Vec::<&str>::new());
     assert_eq!(manifest["metadata"]["name"], "rs");
     let version = format!("v{}", env!("CARGO_PKG_VERSION"));
     assert_eq!(manifest["spec"]["version"], version.as_str());
@@ -131,13 +141,13 @@ fn the_manifest_obeys_krews_rules() {
 
 fn run(command: &mut Command) -> String {
     let output = command.output().expect("a command that runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let utf8 = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(
         output.status.success(),
         "{command:?}: {}",
-        text(&output.stderr)
+        utf8(&output.stderr)
     );
-    text(&output.stdout) + &text(&output.stderr)
+    utf8(&output.stdout) + &utf8(&output.stderr)
 }
 
 /// Extracts into a folder of its own, finds a licence, and links `kubectl-rs` to the binary.
@@ -149,7 +159,7 @@ fn the_archive_is_installed_as_krew_installs_it() {
         .args([env!("CARGO_BIN_EXE_kubectl-rs"), "linux", "amd64"])
         .arg(work.path()));
     let manifest = read(&work.path().join("rs.yaml"));
-    assert_eq!(mistakes(&manifest), Vec::<String>::new());
+    assert_eq!(mistakes(&manifest), Vec::<&str>::new());
     let platform = &manifest["spec"]["platforms"][0];
     let archive = platform["uri"]
         .as_str()
