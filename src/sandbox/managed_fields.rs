@@ -102,8 +102,10 @@ fn managers_before(live: Option<&Value>, new: &Value, writer: &Writer<'_>) -> Ma
 
 /// A list of one empty entry asks for tracking to end.
 fn is_reset(object: &Value) -> bool {
-    let list = object.pointer("/metadata/managedFields");
-    match list.and_then(Value::as_array).map(Vec::as_slice) {
+    match object["metadata"]["managedFields"]
+        .as_array()
+        .map(Vec::as_slice)
+    {
         Some([entry]) => entry.as_object().is_some_and(Map::is_empty),
         _ => false,
     }
@@ -200,9 +202,9 @@ pub(super) fn reset_fields(ty: &'static Type, subresource: &str) -> FieldSet {
 /// Puts the times of `managedFields` back when they are all that a write changed, so that it changes nothing.
 pub fn keep_times(live: &Value, new: &mut Value) {
     const LIST: &str = "/metadata/managedFields";
-    let (Some(Value::Array(before)), Some(Value::Array(after))) =
-        (live.pointer(LIST), new.pointer(LIST))
-    else {
+    let before = live["metadata"]["managedFields"].as_array();
+    let after = new["metadata"]["managedFields"].as_array();
+    let (Some(before), Some(after)) = (before, after) else {
         return;
     };
     let without_time = |entry: &Value| {

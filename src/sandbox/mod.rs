@@ -99,7 +99,7 @@ impl SandboxOptions {
             clock,
             seed: 0,
             managed_fields: Tracking::FromFirstApply,
-            history: 4096,
+            history: 2048,
         }
     }
 }

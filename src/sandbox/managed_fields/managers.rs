@@ -116,8 +116,8 @@ pub struct Managers {
 impl Managers {
     /// Reads the `managedFields` of an object's metadata.
     pub fn of(object: &Value) -> Result<Self, DecodeError> {
-        let list = object.pointer("/metadata/managedFields");
-        Self::decode(list.and_then(Value::as_array).map_or(&[], Vec::as_slice))
+        let list = object["metadata"]["managedFields"].as_array();
+        Self::decode(list.map_or(&[], Vec::as_slice))
     }
 
     /// Reads a list of entries.
