@@ -8,6 +8,8 @@ mod gathered;
 mod kind;
 mod list;
 mod look;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use follower::{Aim, Ending, Follower};

@@ -1,0 +1,5 @@
+//! Following in virtual time on the embedded cluster, and random rollouts whose failures heal.
+
+mod healing;
+mod pinned;
+mod times;
