@@ -4,6 +4,7 @@
 //! and an exit code. Commands build what they need from the shared flags ([`kube_flags`], [`selection`], [`output`]),
 //! hand it to the engine, and print what comes back.
 
+mod after;
 mod allow_missing;
 pub mod cluster;
 mod complete;
@@ -34,6 +35,7 @@ mod sync;
 mod usage;
 mod version;
 pub mod view;
+mod viewer;
 pub mod wait;
 mod warning;
 

@@ -4,6 +4,7 @@ mod bad_input;
 mod bad_usage;
 mod completing;
 mod ending;
+mod examples;
 mod krew;
 mod kubectl;
 mod program;

@@ -188,6 +188,6 @@ async fn undo_says_which_revisions_there_are() {
     let ended = replay::run(&case).await;
     assert_eq!(
         ended.stderr,
-        "error: unable to find specified revision 1 in history\nhint: revision 1 lives on as 3; there are revision 3\n"
+        "error: unable to find specified revision 1 in history\nhint: revision 1 lives on as 3; there is revision 3\n"
     );
 }

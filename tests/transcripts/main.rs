@@ -15,6 +15,7 @@ mod better;
 mod compare;
 mod differences;
 mod during;
+mod errors;
 mod rbac;
 mod recording;
 mod replay;

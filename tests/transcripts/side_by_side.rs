@@ -92,7 +92,7 @@ fn rich_template(image: &str) -> Value {
 }
 
 #[expect(clippy::too_many_lines, reason = "it is data")]
-fn world() -> Vec<Value> {
+pub(crate) fn world() -> Vec<Value> {
     let labels = json!({"matchLabels": {"app": "web"}});
     let mut deployment = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",

@@ -5,6 +5,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Common;
+use crate::cli::after::AfterFlags;
 use crate::cli::edit::{Change, EditError, Writing};
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::Found;
@@ -39,6 +40,7 @@ impl ChangeFlags {
         kube: &KubeFlags,
         verbose: bool,
         operation: &str,
+        after: Option<&AfterFlags>,
         change: impl Fn(&Found) -> Result<Value, &'static str>,
     ) -> anyhow::Result<ExitCode> {
         let mut form = self.print.form()?;
@@ -51,6 +53,7 @@ impl ChangeFlags {
             dry_run: DryRun::None,
         };
         let (objects, mut failures) = job.take();
+        let mut done = Vec::new();
         for object in &objects {
             let change = |object: &Found| match change(object) {
                 Ok(body) => Ok(Some(Change::Strategic(body))),
@@ -58,14 +61,19 @@ impl ChangeFlags {
             };
             match writing.edit(&job.cluster.client, object, change).await {
                 Ok(changed) => {
-                    let changed = changed.as_ref().unwrap_or(object);
-                    form.print(&job.printer, changed, operation)?;
+                    let changed = changed.unwrap_or_else(|| object.clone());
+                    form.print(&job.printer, &changed, operation)?;
+                    done.push(changed);
                 }
                 Err(EditError::Refused(error)) => failures.push(error),
                 Err(EditError::Request(error)) => {
                     failures.push(anyhow::Error::from(error).context("failed to patch"));
                 }
             }
+        }
+        if let Some(after) = after {
+            let (cluster, printer) = (&job.cluster, &job.printer);
+            after.follow(cluster, &done, printer, &mut failures).await;
         }
         failures.finish()
     }

@@ -135,7 +135,7 @@ impl HistoryArgs {
             let failure = Failure::error("unable to find the specified revision");
             match &numbered(revisions.keys())[..] {
                 "" => failure,
-                numbers => failure.hint(format!("there are {numbers}")),
+                numbers => failure.hint(numbers),
             }
         })
     }
@@ -156,13 +156,13 @@ fn described(revision: &Revision, object: &Found) -> String {
     pod_template(&template)
 }
 
-/// `revisions 1, 2 and 4`; empty where there is none.
+/// `there are revisions 1, 2 and 4`; empty where there is none.
 pub(super) fn numbered<'a>(numbers: impl IntoIterator<Item = &'a i64>) -> String {
     let numbers: Vec<String> = numbers.into_iter().map(ToString::to_string).collect();
     match &numbers[..] {
         [] => String::new(),
-        [one] => format!("revision {one}"),
-        [most @ .., last] => format!("revisions {} and {last}", most.join(", ")),
+        [one] => format!("there is revision {one}"),
+        [most @ .., last] => format!("there are revisions {} and {last}", most.join(", ")),
     }
 }
 

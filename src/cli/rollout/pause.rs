@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::change::ChangeFlags;
+use crate::cli::after::AfterFlags;
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::Found;
 use crate::error::ExitCode;
@@ -29,6 +30,8 @@ Examples:
 pub(super) struct ResumeArgs {
     #[command(flatten)]
     flags: ChangeFlags,
+    #[command(flatten)]
+    after: AfterFlags,
 }
 
 const RESUME_EXAMPLES: &str = "\
@@ -38,13 +41,16 @@ Examples:
 
 impl PauseArgs {
     pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
-        self.flags.run(kube, verbose, "paused", pause).await
+        self.flags.run(kube, verbose, "paused", None, pause).await
     }
 }
 
 impl ResumeArgs {
     pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
-        self.flags.run(kube, verbose, "resumed", resume).await
+        let after = Some(&self.after);
+        self.flags
+            .run(kube, verbose, "resumed", after, resume)
+            .await
     }
 }
 

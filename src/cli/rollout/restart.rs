@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::change::ChangeFlags;
 use super::pause::is_paused;
+use crate::cli::after::AfterFlags;
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::Found;
 use crate::clock::Clock;
@@ -21,12 +22,14 @@ use crate::error::ExitCode;
 pub(super) struct RestartArgs {
     #[command(flatten)]
     flags: ChangeFlags,
+    #[command(flatten)]
+    after: AfterFlags,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   # Replace the pods of a Deployment
-  kubectl rs rollout restart --embedded=examples/web.yaml deploy/web
+  kubectl rs rollout restart --embedded=examples/web.yaml deploy/web --wait
 
   # Replace those of all Deployments with a label
   kubectl rs rollout restart deploy -l app=web";
@@ -35,7 +38,10 @@ impl RestartArgs {
     pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
         let now = Clock::system().now();
         let restart = |object: &Found| restart(object, now, &TimeZone::system());
-        self.flags.run(kube, verbose, "restarted", restart).await
+        let after = Some(&self.after);
+        self.flags
+            .run(kube, verbose, "restarted", after, restart)
+            .await
     }
 }
 

@@ -1,26 +1,12 @@
 //! `rollout status` (rollout-commands section 2).
 
-use std::pin::pin;
-use std::time::Duration;
-
 use clap::{ArgAction, Args};
-use futures::StreamExt as _;
-use kube::Api;
-use kube::api::{ApiResource, DynamicObject};
-use kube::runtime::WatchStreamExt as _;
-use kube::runtime::watcher::{self, Event, watcher};
-use serde_json::Value;
 
 use super::Common;
 use crate::cli::go_flags::{self, Timeout};
 use crate::cli::kube_flags::KubeFlags;
-use crate::cli::objects::Found;
-use crate::controller::api::Deployment;
+use crate::cli::viewer::Viewer;
 use crate::error::{ExitCode, Failure};
-use crate::ui::printer::Printer;
-use crate::ui::rollout_status::{
-    RolloutStatus, StatusError, daemon_set_status, rollout_status, stateful_set_status,
-};
 
 /// Show how a rollout is getting on
 ///
@@ -69,74 +55,21 @@ impl StatusArgs {
         }
         let (objects, mut failures) = job.take();
         for object in &objects {
-            let result = if self.watch && has_viewer(object) {
-                let followed = self.follow(&job.cluster.client, object, &job.printer);
-                within(self.timeout.0, followed).await
+            let viewer = Viewer {
+                object,
+                revision: self.revision,
+                say: &|line| Ok(job.printer.data(line)?),
+            };
+            let result = if self.watch {
+                viewer.follow(&job.cluster.client, self.timeout).await
             } else {
-                self.look(&object.json, object, &job.printer).map(|_| ())
+                viewer.look(&object.json).map(|_| ())
             };
             if let Err(error) = result {
                 failures.push(error);
             }
         }
         failures.finish()
-    }
-
-    /// Prints the line for one version of the object; whether the rollout is done.
-    fn look(&self, json: &Value, object: &Found, printer: &Printer) -> anyhow::Result<bool> {
-        let status = self.status(json, object)?;
-        printer.data(status.message)?;
-        Ok(status.done)
-    }
-
-    fn status(&self, json: &Value, object: &Found) -> Result<RolloutStatus, Failure> {
-        let failed = |error: &dyn std::error::Error| Failure::error(error.to_string());
-        match object.resource.kind {
-            "Deployment" => {
-                let deployment = Deployment::from_json(json).map_err(|error| failed(&error))?;
-                rollout_status(&deployment, self.revision).map_err(|error| {
-                    let code = match error {
-                        StatusError::DeadlineExceeded { .. } => ExitCode::RolloutFailed,
-                        StatusError::OtherRevision { .. } => ExitCode::Overtaken,
-                        StatusError::UnreadableRevision { .. } => ExitCode::Error,
-                    };
-                    Failure::new(code, error.to_string())
-                })
-            }
-            "DaemonSet" => daemon_set_status(json).map_err(|error| failed(&error)),
-            "StatefulSet" => stateful_set_status(json).map_err(|error| failed(&error)),
-            _ => Err(Failure::error(format!(
-                "no status viewer has been implemented for {}",
-                object.resource.kind_with_group()
-            ))),
-        }
-    }
-
-    /// Looks at every version of the object until the rollout is done.
-    async fn follow(
-        &self,
-        client: &kube::Client,
-        object: &Found,
-        printer: &Printer,
-    ) -> anyhow::Result<()> {
-        let mut versions = pin!(
-            watcher(api(client, object), only(object))
-                .default_backoff()
-                .filter_map(|event| std::future::ready(version(event)))
-        );
-        let mut last = String::new();
-        while let Some(next) = versions.next().await {
-            let Some(seen) = next? else {
-                return Err(Failure::error("object has been deleted").into());
-            };
-            // A list that became necessary may bring what is known already.
-            let version = seen.metadata.resource_version.clone().unwrap_or_default();
-            if version != last && self.look(&serde_json::to_value(&seen)?, object, printer)? {
-                return Ok(());
-            }
-            last = version;
-        }
-        Ok(())
     }
 }
 
@@ -151,59 +84,4 @@ pub(super) fn must_be_positive(revision: i64) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-fn has_viewer(object: &Found) -> bool {
-    matches!(
-        object.resource.kind,
-        "Deployment" | "DaemonSet" | "StatefulSet"
-    )
-}
-
-fn api(client: &kube::Client, object: &Found) -> Api<DynamicObject> {
-    let resource = object.resource;
-    let kind = ApiResource {
-        group: resource.group().to_owned(),
-        version: resource.version().to_owned(),
-        api_version: resource.api_version.to_owned(),
-        kind: resource.kind.to_owned(),
-        plural: resource.plural.to_owned(),
-    };
-    Api::namespaced_with(client.clone(), object.namespace(), &kind)
-}
-
-fn only(object: &Found) -> watcher::Config {
-    watcher::Config::default().fields(&format!("metadata.name={}", object.name()))
-}
-
-type Version = Result<Option<DynamicObject>, kube::Error>;
-
-/// What an event means: a version of the object, or `None` when it is gone. Errors that time may heal mean nothing.
-fn version(event: watcher::Result<Event<DynamicObject>>) -> Option<Version> {
-    match event {
-        Ok(Event::Apply(object) | Event::InitApply(object)) => Some(Ok(Some(object))),
-        Ok(Event::Delete(_)) => Some(Ok(None)),
-        Err(watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error)) => {
-            let is_final =
-                matches!(&error, kube::Error::Api(status) if matches!(status.code, 400..=404));
-            is_final.then_some(Err(error))
-        }
-        Ok(Event::Init | Event::InitDone) | Err(_) => None,
-    }
-}
-
-/// # Errors
-/// The time was up.
-async fn within(
-    limit: Option<Duration>,
-    followed: impl Future<Output = anyhow::Result<()>>,
-) -> anyhow::Result<()> {
-    let Some(limit) = limit else {
-        return followed.await;
-    };
-    tokio::time::timeout(limit, followed)
-        .await
-        .unwrap_or_else(|_| {
-            Err(Failure::new(ExitCode::TimedOut, "timed out waiting for the condition").into())
-        })
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::revisions::{has_controller_revisions, unsupported};
 use super::{Common, Job};
+use crate::cli::after::AfterFlags;
 use crate::cli::dry_run::{self, DryRunFlag};
 use crate::cli::edit::Writing;
 use crate::cli::failures::Failures;
@@ -69,6 +70,8 @@ pub(super) struct UndoArgs {
     /// Say why, in the annotation kubernetes.io/change-cause
     #[arg(long, value_name = "TEXT")]
     cause: Option<String>,
+    #[command(flatten)]
+    after: AfterFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -106,14 +109,23 @@ impl UndoArgs {
             dry_run,
         };
         let mut failures = Failures::default();
+        let mut done = Vec::new();
         for found in found {
             let undone = match found {
-                Ok(object) => undo.object(&object, &mut form).await,
+                Ok(object) => {
+                    let undone = undo.object(&object, &mut form).await;
+                    undone.map(|()| done.push(object))
+                }
                 Err(error) => Err(error),
             };
             if let Err(error) = undone {
                 failures.push(error);
             }
+        }
+        if dry_run == DryRun::None {
+            let (cluster, printer) = (&job.cluster, &job.printer);
+            let after = &self.after;
+            after.follow(cluster, &done, printer, &mut failures).await;
         }
         failures.finish()
     }

@@ -5,6 +5,7 @@ use clap::{ArgAction, Args};
 use super::containers::Pairs;
 use super::record;
 use super::setting::Setting;
+use crate::cli::after::AfterFlags;
 use crate::cli::allow_missing::AllowMissing;
 use crate::cli::cluster::ClusterFlags;
 use crate::cli::dry_run::DryRunFlag;
@@ -82,6 +83,8 @@ pub(super) struct ImageArgs {
     field_manager: String,
     #[command(flatten)]
     allow_missing: AllowMissing,
+    #[command(flatten)]
+    after: AfterFlags,
     /// Which cluster
     #[command(flatten)]
     cluster: ClusterFlags,
@@ -93,10 +96,10 @@ pub(super) struct ImageArgs {
 const EXAMPLES: &str = "\
 Examples:
   # A new image for one container
-  kubectl rs set image --embedded=examples/web.yaml deploy/web web=nginx:1.27
+  kubectl rs set image --embedded=examples/web.yaml deploy/web web=nginx:1.27 --wait
 
-  # What a file would hold with another image
-  kubectl rs set image --local -f examples/web.yaml '*=nginx:1.27' -o yaml";
+  # What would be stored with another image everywhere
+  kubectl rs set image --embedded=examples/web.yaml deploy/web '*=nginx:1.27' --dry-run=server -o yaml";
 
 const FILE_FORMS: [&str; 3] = [
     "Example resource specifications include:",
@@ -138,10 +141,12 @@ impl ImageArgs {
         if found.is_empty() {
             return Ok(self.allow_missing.end(&cluster, &printer));
         }
-        match dry_run {
-            DryRun::Client => setting.print_changed(found, &mut form, &printer),
-            _ => setting.write(&found, &cluster, &mut form, &printer).await,
+        if dry_run == DryRun::Client {
+            return setting.print_changed(found, &mut form, &printer);
         }
+        setting
+            .write(&found, &cluster, &mut form, &printer, &self.after)
+            .await
     }
 
     fn change_cause(&self) -> Option<String> {

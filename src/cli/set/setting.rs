@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::containers::{Pairs, names, pod_spec_path, set_images};
+use crate::cli::after::AfterFlags;
 use crate::cli::cluster::Cluster;
 use crate::cli::dry_run;
 use crate::cli::edit::{Change, EditError, Writing};
@@ -115,6 +116,7 @@ impl Setting<'_> {
         cluster: &Cluster,
         form: &mut Form,
         printer: &Printer,
+        after: &AfterFlags,
     ) -> anyhow::Result<ExitCode> {
         let writing = Writing {
             field_manager: Some(self.field_manager),
@@ -125,17 +127,24 @@ impl Setting<'_> {
             self.check(object, &mut failures);
         }
         let operation = format!("image updated{}", dry_run::suffix(self.dry_run));
+        let mut done = Vec::new();
         for object in found {
             let change = |object: &Found| Ok(self.patch(object).map(Change::Strategic));
             match writing.edit(&cluster.client, object, change).await {
                 Ok(None) => {}
-                Ok(Some(changed)) => form.print(printer, &changed, &operation)?,
+                Ok(Some(changed)) => {
+                    form.print(printer, &changed, &operation)?;
+                    done.push(changed);
+                }
                 Err(EditError::Refused(error)) => failures.push(error),
                 Err(EditError::Request(error)) => failures.push(
                     anyhow::Error::from(error)
                         .context("failed to patch image update to pod template"),
                 ),
             }
+        }
+        if self.dry_run == DryRun::None {
+            after.follow(cluster, &done, printer, &mut failures).await;
         }
         failures.finish()
     }

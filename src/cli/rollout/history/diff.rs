@@ -51,19 +51,17 @@ impl Range {
         };
         let from = self.from.or_else(before);
         let (Some(from), Some(to)) = (from, to) else {
-            let there = numbered(revisions.keys());
-            return Err(
-                Failure::error("there are no two revisions to compare").hint(if there.is_empty() {
-                    "there is no revision".to_owned()
-                } else {
-                    format!("there is only {there}")
-                }),
-            );
+            let there = match numbered(revisions.keys()) {
+                none if none.is_empty() => "there is no revision".to_owned(),
+                there => there,
+            };
+            let failure = Failure::error("there are no two revisions to compare");
+            return Err(failure.hint(there));
         };
         let template = |number: i64| {
             let revision = revisions.get(&number).ok_or_else(|| {
                 Failure::error(format!("unable to find revision {number}"))
-                    .hint(format!("there are {}", numbered(revisions.keys())))
+                    .hint(numbered(revisions.keys()))
             })?;
             Ok((&revision.template, format!("revision {number}")))
         };

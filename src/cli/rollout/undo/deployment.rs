@@ -107,10 +107,7 @@ fn with_those_that_exist(failure: Failure, history: &DeploymentHistory, asked: i
         .map(|number| format!("revision {asked} lives on as {number}; "));
     match numbered(&history.numbers()) {
         numbers if numbers.is_empty() => failure,
-        numbers => failure.hint(format!(
-            "{}there are {numbers}",
-            lives_on.unwrap_or_default()
-        )),
+        numbers => failure.hint(format!("{}{numbers}", lives_on.unwrap_or_default())),
     }
 }
 

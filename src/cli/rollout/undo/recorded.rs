@@ -56,7 +56,7 @@ fn target(history: &[Recorded], asked: i64) -> Result<&Recorded, Failure> {
             let numbers = numbered(history.iter().map(|recorded| &recorded.number));
             match &numbers[..] {
                 "" => not_found(asked),
-                numbers => not_found(asked).hint(format!("there are {numbers}")),
+                numbers => not_found(asked).hint(numbers),
             }
         });
     }
