@@ -82,18 +82,4 @@ impl ClusterFlags {
             embedded: Some(embedded),
         })
     }
-
-    /// Refuses to act where that was not asked for.
-    ///
-    /// # Errors
-    /// The cluster is a real one and the flags do not say that this tool is to act.
-    pub fn must_act(&self) -> Result<(), Failure> {
-        if self.embedded.is_some() && self.controller != Controller::Server
-            || self.controller == Controller::Client
-        {
-            return Ok(());
-        }
-        Err(Failure::usage("sync acts on a cluster only when told to: two controllers on one Deployment create surplus pods")
-            .hint("--controller=client, if no kube-controller-manager runs there; or --embedded"))
-    }
 }

@@ -6,6 +6,7 @@
 
 mod after;
 mod allow_missing;
+mod authority;
 pub mod cluster;
 mod complete;
 mod completion;

@@ -1,6 +1,7 @@
 //! What keeps passes from doing twice what was done: expectations, answers that were lost, and the brake on pod storms.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 use tokio::time::Instant;
@@ -8,7 +9,7 @@ use tokio::time::Instant;
 use crate::controller::action::{Action, Kind, Outcome, RefusalReason, Step};
 use crate::controller::api::{ObjectKey, Pod};
 use crate::controller::expectations::Expectations;
-use crate::controller::plan::Plan;
+use crate::controller::plan::{Plan, Requeue};
 
 use super::apply::Effect;
 use super::brake::Brakes;
@@ -16,7 +17,7 @@ use super::error::EngineError;
 use super::feed::Synced;
 use super::list::list;
 use super::options::DryRun;
-use super::pass::Context;
+use super::pass::{Context, PassEnd};
 use super::snapshot::Snapshot;
 use super::store::{Change, Item};
 
@@ -32,6 +33,23 @@ pub struct Guards {
 impl Context {
     fn guards(&self) -> MutexGuard<'_, Guards> {
         self.guards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether passes may go on writing.
+    pub(super) fn may_write(&self) -> bool {
+        self.acting.load(Ordering::Relaxed) && !self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// A pass that writes nothing: it tells what the object waits for.
+    pub(super) fn look(&self, item: &Item) -> PassEnd {
+        let Some(snapshot) = Snapshot::of(&self.store(), item, self.clock.now()) else {
+            return PassEnd::Gone;
+        };
+        PassEnd::Done {
+            requeue: Requeue::No,
+            waiting: snapshot.plan(&[]).waiting,
+            wrote: false,
+        }
     }
 
     /// Enters into a snapshot what must hold back its pass.

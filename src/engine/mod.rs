@@ -5,15 +5,19 @@
 //! as [`event::EngineEvent`]s. The engine decides nothing about rollouts: the core does.
 
 mod absorb;
+pub mod actor;
 pub mod apply;
 mod brake;
+pub mod domain;
 pub mod error;
 pub mod event;
 mod exchange;
 pub mod feed;
 mod guard;
 pub mod kind;
+pub mod lease;
 pub mod list;
+pub mod mandate;
 pub mod options;
 pub mod pass;
 pub mod queue;

@@ -36,6 +36,8 @@ pub struct Context {
     pub guards: Mutex<Guards>,
     /// Set when passes are to end after the writes that are under way.
     pub stopping: AtomicBool,
+    /// Whether anything may be written; otherwise somebody else's controllers act.
+    pub acting: AtomicBool,
     /// What time it is.
     pub clock: Clock,
     /// Whether writes are real.
@@ -108,6 +110,9 @@ impl Context {
     /// Runs one pass; `subject` is the selected object that the item belongs to. The effects of its writes are in the
     /// store when it returns.
     pub async fn run(&self, item: &Item, subject: Item) -> (PassEnd, Touched) {
+        if !self.acting.load(Ordering::Relaxed) {
+            return (self.look(item), Vec::new());
+        }
         let touched = match self.make_sure(item).await {
             Ok(news) => news,
             Err(error) => {
@@ -158,7 +163,7 @@ impl Pass<'_> {
                 self.ask_live_owner(item).await;
                 continue;
             }
-            if self.context.stopping.load(Ordering::Relaxed) {
+            if !self.context.may_write() {
                 return PassEnd::Interrupted;
             }
             if self.asks_to_stop(&batch) {

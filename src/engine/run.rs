@@ -1,11 +1,13 @@
 //! The loop: takes items from the queue, runs their passes, and judges what is at rest.
 
+mod standing;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::stream::{self, FuturesUnordered, StreamExt};
+use futures::stream::{self, BoxStream, FuturesUnordered, StreamExt};
 use kube::Client;
 use tokio::time::{Instant, sleep_until};
 
@@ -18,6 +20,7 @@ use super::apply::{Effect, Sender};
 use super::error::EngineError;
 use super::event::{End, Happening};
 use super::feed::{self, Feed, Synced, Update};
+use super::mandate::Standing;
 use super::options::{DryRun, Goal, Options, Which};
 use super::pass::{Context, PassEnd, Sink, Touched};
 use super::queue::{Again, Queue};
@@ -61,6 +64,7 @@ pub struct Engine {
     /// Which selected object each item belongs to.
     subjects: HashMap<Item, Item>,
     stopped: Option<StoppedBy>,
+    standings: BoxStream<'static, Standing>,
 }
 
 impl Engine {
@@ -71,6 +75,7 @@ impl Engine {
             store: Mutex::new(Store::default()),
             guards: Mutex::default(),
             stopping: AtomicBool::new(false),
+            acting: AtomicBool::new(true),
             clock,
             dry_run: options.dry_run,
             gate: options.gate.clone(),
@@ -84,6 +89,7 @@ impl Engine {
             tracks: Tracks::default(),
             subjects: HashMap::new(),
             stopped: None,
+            standings: stream::pending().boxed(),
         }
     }
 
@@ -129,6 +135,11 @@ impl Engine {
                 Some(updates) = feed.next() => for update in updates {
                     self.fed(update).await?;
                 },
+                Some(standing) = self.standings.next(), if self.stopped.is_none() => {
+                    if let Some(anew) = self.stand(&standing).await? {
+                        feed = feed::in_batches(anew);
+                    }
+                }
                 () = sleep_until_or_never(self.queue.next_due()), if self.stopped.is_none() => {}
                 () = sleep_until_or_never(deadline), if self.stopped.is_none() => {
                     self.stop(StoppedBy::Timeout);

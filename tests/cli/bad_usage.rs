@@ -126,7 +126,6 @@ fn words_that_do_not_go_together() {
 fn clusters_that_are_not_there() {
     insta::assert_snapshot!(told(&[
         "sync deploy/web",
-        "sync deploy/web --controller=client",
         "sync deploy/web --controller=client -s http://127.0.0.1:1",
         "sync deploy/web --controller=client -s ftp://127.0.0.1:1",
         "sync deploy/web --controller=client --context=nowhere",
@@ -135,10 +134,6 @@ fn clusters_that_are_not_there() {
         "sync deploy/web --controller=client -s https://127.0.0.1:1 --certificate-authority=missing",
     ]), @r#"
     $ kubectl rs sync deploy/web
-    error: sync acts on a cluster only when told to: two controllers on one Deployment create surplus pods
-    hint: --controller=client, if no kube-controller-manager runs there; or --embedded
-    [2]
-    $ kubectl rs sync deploy/web --controller=client
     The connection to the server localhost:8080 was refused - did you specify the right host or port?
     hint: no kubeconfig was found; name one with --kubeconfig or KUBECONFIG, or use --embedded
     [1]

@@ -72,16 +72,63 @@ fn code(output: &Output) -> (Option<i32>, String) {
     )
 }
 
+/// A controller manager that renews its Lease, though it does nothing else.
+fn keep_lease(shell: &Shell) {
+    let now = format!("{:.6}", shell.world.clock.now());
+    let lease = json!({
+        "metadata": { "name": "kube-controller-manager" },
+        "spec": { "holderIdentity": "cp-1", "leaseDurationSeconds": 3600, "renewTime": now },
+    });
+    let created = shell.world.sandbox.create("leases", "kube-system", lease);
+    created.expect("it is valid");
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn it_acts_only_when_told_to() {
+async fn it_acts_where_nobody_else_does_and_says_so() {
     let shell = Shell::new().await;
     let (exit, said) = code(&shell.run(&["sync", "-f", "web.yaml"]).await);
-    assert_eq!(exit, Some(2), "{said}");
-    assert!(said.contains("--controller=client"), "{said}");
+    assert_eq!(exit, Some(0), "{said}");
     assert!(
-        shell.world.objects("deployments").is_empty(),
-        "nothing was applied"
+        said.contains("no controller manager is in charge: acting from here"),
+        "{said}"
     );
+    assert_eq!(shell.world.objects("pods").len(), 3);
+    assert!(
+        shell.world.objects("leases").is_empty(),
+        "the Lease is given up"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beside_a_controller_manager_it_follows_unless_it_is_forced() {
+    let shell = Shell::new().await;
+    keep_lease(&shell);
+    let args = ["sync", "-f", "web.yaml", "--timeout=2s"].as_slice();
+    let (exit, said) = code(&shell.run(args).await);
+    assert_eq!(exit, Some(4), "nobody does anything: {said}");
+    assert!(
+        said.contains("kube-controller-manager is in charge (cp-1 renewed its Lease"),
+        "{said}"
+    );
+    assert!(
+        said.contains("--controller=client --force to act"),
+        "{said}"
+    );
+    assert!(shell.world.objects("replicasets").is_empty());
+
+    let args = ["sync", "deploy/web", "--controller=client"].as_slice();
+    let (exit, said) = code(&shell.run(args).await);
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(
+        said.contains("two controllers on one Deployment create surplus pods"),
+        "{said}"
+    );
+    assert!(shell.world.objects("replicasets").is_empty());
+
+    let args = ["sync", "deploy/web", "--controller=client", "--force"].as_slice();
+    let (exit, said) = code(&shell.run(args).await);
+    assert_eq!(exit, Some(0), "{said}");
+    assert_eq!(shell.world.objects("pods").len(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! The engine against the embedded cluster, in process and in virtual time; the built program against it over HTTP.
 
+mod acting;
 mod article;
 mod controller;
 mod crash;

@@ -56,6 +56,12 @@ pub struct SyncArgs {
     /// With -f: take over fields that other managers own
     #[arg(long)]
     pub force_conflicts: bool,
+    /// With --controller=client: act even beside a live controller manager
+    #[arg(long)]
+    pub force: bool,
+    /// With --watch: stand by while another client acts, and take over when it is gone
+    #[arg(long, requires = "watch")]
+    pub leader_elect: bool,
     /// How rollouts are followed
     #[command(flatten)]
     pub following: WaitFlags,
@@ -76,10 +82,10 @@ Examples:
   kubectl rs sync --embedded -f examples/web.yaml --wait
 
   # What would be done next to one Deployment
-  kubectl rs sync deploy/web --controller=client --dry-run=client
+  kubectl rs sync deploy/web --dry-run=client
 
   # Act as the controller of a cluster that has none, until Ctrl-C
-  kubectl rs sync -A --controller=client --watch";
+  kubectl rs sync -A --watch";
 
 /// `--dry-run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,16 +7,18 @@ mod outcome;
 mod planned;
 mod view;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::{Instant, sleep};
 
 use args::DryRunMode;
 pub(super) use args::SyncArgs;
 
+use super::authority::{Authority, Purpose};
 use super::cluster::Cluster;
 use super::kube_flags::KubeFlags;
 use super::manifests::{self, Manifests};
@@ -25,10 +27,11 @@ use super::selection::{self, Selection, Targets};
 use crate::controller::action::Kind;
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
-use crate::diagnose::Presence;
+use crate::engine::actor::Finding;
 use crate::engine::apply::Effect;
+use crate::engine::mandate::Release;
 use crate::engine::options::{DryRun, Goal, Options, Scope, Which};
-use crate::engine::run::{Engine, Summary};
+use crate::engine::run::{Engine, StoppedBy, Summary};
 use crate::engine::store::Item;
 use crate::engine::submit::SubmitOptions;
 use crate::error::{ExitCode, Failure};
@@ -63,26 +66,31 @@ impl SyncArgs {
         let format = self.output.format(&FORMATS)?;
         let printer = self.view.printer(verbose);
         let selection = self.selection.selection()?;
-        self.cluster.must_act()?;
         let mut signal = pin!(signal);
-        let (cluster, scope, presets) = tokio::select! {
+        let began = Instant::now();
+        let (cluster, scope, presets, authority) = tokio::select! {
             prepared = self.prepare(&selection, kube, &printer) => prepared?,
             () = &mut signal => return Ok(ExitCode::Interrupted),
+            () = outlast(self.limit()) => return outcome::exit_code(&out_of_time()),
         };
         let view = View::new(&self, format, &printer);
-        let options = self.options(scope.clone(), presets, &view);
+        let options = self.options(scope.clone(), presets, &view, began.elapsed());
         let engine = Engine::new(cluster.client.clone(), cluster.clock, options, view.sink());
+        let presence = authority.presence();
+        let (engine, lease) = authority.engine(engine);
         if !self.is_following() {
             let summary = engine.run(signal).await;
+            give_up(lease).await;
             let board = view.finish()?;
             let summary = summary?;
             self.print(&summary, &board, &cluster, &printer, format)
                 .await?;
             return outcome::exit_code(&summary);
         }
-        let waiting = self.following.waiting(scope, None, Presence::Acting);
+        let waiting = self.following.waiting(scope, None, presence);
         let follow = |stop| self.following.follow(&cluster, &waiting, &printer, stop);
         let result = followed::run(engine, signal, follow).await;
+        give_up(lease).await;
         let board = view.finish()?;
         let followed::Both { summary, waited } = result?;
         self.print(&summary, &board, &cluster, &printer, format)
@@ -113,22 +121,43 @@ impl SyncArgs {
         Ok(())
     }
 
-    /// Connects, and applies what the files hold: the cluster, what to work on there, and what a dry run is to take as
-    /// given.
+    /// Connects, and applies what the files hold: the cluster, what to work on there, what a dry run is to take as
+    /// given, and who acts.
     async fn prepare(
         &self,
         selection: &Selection,
         kube: &KubeFlags,
         printer: &Printer,
-    ) -> anyhow::Result<(Cluster, Scope, Vec<Effect>)> {
+    ) -> anyhow::Result<(Cluster, Scope, Vec<Effect>, Authority)> {
         let cluster = self.cluster.open(kube).await?;
         let manifests = read_files(selection, kube, &cluster.namespace)?;
+        let is_dry = self.dry_run != DryRunMode::None;
+        let finding = if is_dry {
+            Finding::Nobody
+        } else {
+            let namespaces = BTreeSet::from([cluster.namespace.clone()]);
+            let namespaces = (!selection.all_namespaces).then_some(&namespaces);
+            self.cluster
+                .look_around(&cluster, namespaces, self.force)
+                .await?
+        };
         let presets = match &manifests {
             Some(manifests) => self.submit(manifests, &cluster, printer).await?,
             None => Vec::new(),
         };
         let scope = scope(selection, manifests.as_ref(), &cluster.namespace)?;
-        Ok((cluster, scope, presets))
+        let purpose = Purpose {
+            scope: &scope,
+            labels: selection.selector.as_deref().unwrap_or_default(),
+            is_dry,
+            force: self.force,
+            is_patient: self.leader_elect,
+        };
+        let authority = self
+            .cluster
+            .authority(&cluster, finding, purpose, printer)
+            .await?;
+        Ok((cluster, scope, presets, authority))
     }
 
     /// Applies what the files hold. In a dry run it comes back as it would be, since the server does not have it.
@@ -158,16 +187,44 @@ impl SyncArgs {
         Ok(applied.iter().map(as_preset).collect::<Result<_, _>>()?)
     }
 
-    fn options(&self, scope: Scope, presets: Vec<Effect>, view: &View) -> Options {
+    /// How long all may take.
+    fn limit(&self) -> Option<Duration> {
+        Some(self.timeout).filter(|timeout| *timeout > Duration::ZERO)
+    }
+
+    fn options(&self, scope: Scope, presets: Vec<Effect>, view: &View, spent: Duration) -> Options {
         Options {
             presets,
             dry_run: self.dry_run.into(),
             until: self.until,
-            timeout: Some(self.timeout).filter(|timeout| *timeout > Duration::ZERO),
+            timeout: self.limit().map(|limit| limit.saturating_sub(spent)),
             gate: view.gate(),
             workers: if self.step { 1 } else { WORKERS },
             ..Options::new(scope, self.goal())
         }
+    }
+}
+
+/// Gives the Lease up, if there is one.
+async fn give_up(lease: Option<Release>) {
+    if let Some(lease) = lease {
+        lease.now().await;
+    }
+}
+
+async fn outlast(limit: Option<Duration>) {
+    match limit {
+        Some(limit) => sleep(limit).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A run that was over before anything was seen.
+fn out_of_time() -> Summary {
+    Summary {
+        ends: BTreeMap::new(),
+        missing: Vec::new(),
+        stopped: Some(StoppedBy::Timeout),
     }
 }
 
