@@ -1,6 +1,6 @@
 //! The right to act: found out, backed by Leases, watched over while it lasts.
 //!
-//! [`decide`] says once who acts. Where it is us, the [`Mandate`] goes on telling the engine whether that still holds:
+//! [`super::actor::find`] says once who acts. Where it is us, the [`Mandate`] goes on telling the engine whether that still holds:
 //! it ends when a controller manager comes back, and pauses while our Lease is somebody else's.
 
 use std::fmt;

@@ -24,7 +24,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The request of an action; `None` for events, which the [`Recorder`](super::recorder::Recorder) sends.
+    /// The request of an action; `None` for events, which the event recorder sends.
     ///
     /// # Errors
     /// When a name cannot be part of a URL.
