@@ -85,7 +85,7 @@ fn a_timeout_holds_from_the_first_request() {
     let child = program.start(&format!(
         "sync --controller=client --wait --timeout=1ms deploy/web --server={url}"
     ));
-    let _call = server.wait_for_a_call();
+    // Nobody answers; whether the call comes before time is up does not matter.
     let (code, told) = end(child);
     assert_eq!(code, Some(4), "{told}");
     let expected = "error: timed out waiting for the condition: the API server has not answered\n";
