@@ -3,6 +3,9 @@
 use std::process::Output;
 
 use assert_cmd::cargo::cargo_bin_cmd;
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::Api;
+use kube::api::{Patch, PatchParams};
 use kubectl_rs::sandbox::Served;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -129,6 +132,46 @@ async fn beside_a_controller_manager_it_follows_unless_it_is_forced() {
     let (exit, said) = code(&shell.run(args).await);
     assert_eq!(exit, Some(0), "{said}");
     assert_eq!(shell.world.objects("pods").len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_acts_is_looked_up_where_the_files_objects_are() {
+    let shell = Shell::new().await;
+    let sandbox = &shell.world.sandbox;
+    let shop = json!({ "metadata": { "name": "shop" } });
+    sandbox.create("namespaces", "", shop).expect("it is valid");
+    let web = WEB.replace("{name: web}", "{name: web, namespace: shop}");
+    shell.write("shop.yaml", &web);
+    let api: Api<Deployment> = Api::namespaced(sandbox.client(), "shop");
+    let object = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": { "name": "web" },
+        "spec": {
+            "selector": { "matchLabels": { "app": "web" } },
+            "template": {
+                "metadata": { "labels": { "app": "web" } },
+                "spec": { "containers": [{ "name": "main", "image": "registry.example/web:0" }] },
+            },
+        },
+    });
+    let (params, patch) = (PatchParams::apply("kubectl-rs"), Patch::Apply(&object));
+    let applied = api.patch("web", &params, &patch).await;
+    applied.expect("it is valid");
+    let manager = sandbox.as_manager("kube-controller-manager");
+    let kept = manager.update_status("deployments", "shop", "web", |status| {
+        *status = json!({ "observedGeneration": 1, "replicas": 1 });
+    });
+    kept.expect("it is valid");
+
+    let args = ["sync", "-f", "shop.yaml", "--timeout=2s"].as_slice();
+    let (exit, said) = code(&shell.run(args).await);
+    assert_eq!(exit, Some(4), "nobody does anything: {said}");
+    assert!(
+        said.contains("keeps the status of deployment shop/web"),
+        "{said}"
+    );
+    assert!(sandbox.list("replicasets", Some("shop")).is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -135,7 +135,11 @@ impl SyncArgs {
         let finding = if is_dry {
             Finding::Nobody
         } else {
-            let namespaces = BTreeSet::from([cluster.namespace.clone()]);
+            // What files hold may be elsewhere than in the namespace that is worked in.
+            let namespaces: BTreeSet<String> = match &manifests {
+                Some(manifests) => manifests.namespaces().map(str::to_owned).collect(),
+                None => BTreeSet::from([cluster.namespace.clone()]),
+            };
             let namespaces = (!selection.all_namespaces).then_some(&namespaces);
             self.cluster
                 .look_around(&cluster, namespaces, self.force)
