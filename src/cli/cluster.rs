@@ -5,6 +5,7 @@ use kube::Client;
 
 use super::embedded::Embedded;
 use super::kube_flags::KubeFlags;
+use super::throttle::ThrottleFlags;
 use crate::clock::Clock;
 use crate::error::Failure;
 
@@ -29,6 +30,9 @@ pub struct ClusterFlags {
         hide_possible_values = true
     )]
     pub controller: Controller,
+    /// How fast requests are sent
+    #[command(flatten)]
+    pub throttle: ThrottleFlags,
 }
 
 /// Who acts on Deployments and ReplicaSets.
@@ -66,7 +70,7 @@ impl ClusterFlags {
         }
         let connection = kube.connect().await?;
         Ok(Cluster {
-            client: connection.client,
+            client: self.throttle.hold(connection.client, &connection.server),
             clock: Clock::system(),
             namespace: connection.namespace,
             embedded: None,

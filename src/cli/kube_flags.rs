@@ -105,6 +105,8 @@ pub struct Connection {
     pub client: Client,
     /// The namespace to work in: the flag's, the context's, or `default`.
     pub namespace: String,
+    /// Where the server is.
+    pub server: http::Uri,
 }
 
 impl KubeFlags {
@@ -115,9 +117,11 @@ impl KubeFlags {
     pub async fn connect(&self) -> Result<Connection, Failure> {
         let config = self.config().await?;
         let namespace = config.default_namespace.clone();
+        let server = config.cluster_url.clone();
         Ok(Connection {
             client: connection::client(config, self.request_timeout.limit())?,
             namespace,
+            server,
         })
     }
 

@@ -33,6 +33,7 @@ pub mod selection;
 mod set;
 mod status;
 mod sync;
+mod throttle;
 mod usage;
 mod version;
 pub mod view;

@@ -67,7 +67,9 @@ fn contexts(flags: &KubeFlags) -> Vec<Candidate> {
 }
 
 async fn ask(place: &Place, wanted: Live, flags: &KubeFlags) -> Option<Vec<Candidate>> {
-    let Connection { client, namespace } = flags.connect().await.ok()?;
+    let Connection {
+        client, namespace, ..
+    } = flags.connect().await.ok()?;
     let names = |found: Vec<Found>, prefix: &str| {
         let name = |found: &Found| Candidate::new(format!("{prefix}{}", found.name()), "");
         found.iter().map(name).collect::<Vec<_>>()
