@@ -1,15 +1,17 @@
 //! The cluster that a trace is played on, through its public API.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::Request;
+use http::{Method, Request};
 use k8s_openapi::jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
 use kubectl_rs::clock::Clock;
 use kubectl_rs::sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tower::Service as _;
 
 /// A cluster, and the namespace that a trace is played in.
@@ -18,6 +20,8 @@ pub(crate) struct Cluster {
     client: Client,
     /// The controller's way in.
     pub(crate) controller: Client,
+    /// None where the clock is virtual.
+    pace: Option<Arc<Pace>>,
     pub(crate) clock: Clock,
     pub(crate) namespace: String,
     /// Whether the API server is of before 1.33 and drops `terminatingReplicas`.
@@ -42,6 +46,7 @@ impl Cluster {
         Self {
             client: slow(&sandbox, Duration::from_millis(2)),
             controller: slow(&sandbox, Duration::from_millis(3)),
+            pace: None,
             clock,
             namespace: "default".to_owned(),
             is_old: false,
@@ -56,9 +61,11 @@ impl Cluster {
             .trim_end_matches('+')
             .parse()
             .expect("a number");
+        let pace = Arc::new(Pace::default());
         let cluster = Self {
-            controller: client.clone(),
+            controller: paced(client.clone(), pace.clone()),
             client,
+            pace: Some(pace),
             clock: Clock::system(),
             namespace: namespace.to_owned(),
             is_old: minor < 33,
@@ -127,7 +134,7 @@ impl Cluster {
             .header("content-type", content_type)
             .body(body)
             .expect("a request");
-        match self.client.request(request).await {
+        match self.paced(request).await {
             Ok(answer) => Ok(answer),
             Err(kube::Error::Api(status)) => Err(Refused {
                 code: status.code,
@@ -135,6 +142,26 @@ impl Cluster {
             }),
             Err(error) => panic!("the cluster does not answer: {error}"),
         }
+    }
+
+    /// Sends a request of the script, at its pace.
+    async fn paced(&self, request: Request<Vec<u8>>) -> Result<Value, kube::Error> {
+        let Some(pace) = &self.pace else {
+            return self.client.request(request).await;
+        };
+        if request.method() != Method::GET {
+            sleep(pace.script()).await;
+        }
+        let sent = Instant::now();
+        let answer = self.client.request(request).await;
+        pace.learn(sent.elapsed());
+        answer
+    }
+
+    /// How long a request of the controllers may take at present, more or less.
+    pub(crate) fn slowest_answer(&self) -> Duration {
+        let pace = self.pace.as_ref();
+        pace.map_or(Duration::ZERO, |pace| pace.controllers())
     }
 
     /// What time it is, as objects say it.
@@ -157,6 +184,48 @@ fn slow(sandbox: &Sandbox, latency: Duration) -> Client {
         }
     });
     Client::new(slow, "default")
+}
+
+/// How fast requests go on a real API server. What a step comes to can hang on how far the controllers get while the script
+/// sets pods ready one after the other. So both are held back, the script a little less, by about as long as a request
+/// takes at present: then their speeds keep the ratio that they have on the embedded cluster, on a busy machine too.
+#[derive(Default)]
+struct Pace {
+    /// What a request takes on average of late, in microseconds.
+    recent: AtomicU64,
+}
+
+impl Pace {
+    const LEAST: Duration = Duration::from_millis(5);
+
+    fn learn(&self, took: Duration) {
+        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let before = self.recent.load(Ordering::Relaxed);
+        self.recent
+            .store(before - before / 8 + took / 8, Ordering::Relaxed);
+    }
+
+    /// How long a write of the script is held back.
+    fn script(&self) -> Duration {
+        Self::LEAST.max(Duration::from_micros(self.recent.load(Ordering::Relaxed)))
+    }
+
+    /// How long a request of the controllers is held back.
+    fn controllers(&self) -> Duration {
+        self.script() * 3 / 2
+    }
+}
+
+/// A client whose requests are held back as those of controllers are.
+fn paced(client: Client, pace: Arc<Pace>) -> Client {
+    let paced = tower::service_fn(move |request: Request<Body>| {
+        let (client, pace) = (client.clone(), pace.clone());
+        async move {
+            sleep(pace.controllers()).await;
+            client.send(request).await
+        }
+    });
+    Client::new(paced, "default")
 }
 
 /// An API group, at the version that traces use.

@@ -20,7 +20,9 @@ use api_server::ApiServer;
 use cluster::Cluster;
 
 /// Traces that are played at once on a real API server.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 6;
+/// How often a trace that differs in company is played alone.
+const ALONE: usize = 3;
 
 #[tokio::test(start_paused = true)]
 async fn the_embedded_cluster_comes_to_rest_in_the_recorded_states() {
@@ -35,7 +37,7 @@ async fn the_embedded_cluster_comes_to_rest_in_the_recorded_states() {
 
 /// On a real API server, where `KUBEBUILDER_ASSETS` names one: in its own time, each trace in a namespace of its own. On a
 /// busy machine the script may be slower than the controllers are meant to find it, so what differs in company is played
-/// again alone, and that counts.
+/// again alone: a fault of ours differs each time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_api_server_comes_to_rest_in_the_recorded_states() {
     let Some(server) = ApiServer::start().await else {
@@ -51,9 +53,12 @@ async fn a_real_api_server_comes_to_rest_in_the_recorded_states() {
         }
     });
     let mut played: Vec<_> = played.buffered(AT_ONCE).collect().await;
-    for (number, trace) in traces.iter().enumerate() {
-        if played[number].1.is_err() {
-            let namespace = format!("alone-{number}");
+    for attempt in 1..=ALONE {
+        for (number, trace) in traces.iter().enumerate() {
+            if played[number].1.is_ok() {
+                continue;
+            }
+            let namespace = format!("alone-{attempt}-{number}");
             let cluster = Cluster::real(client.clone(), &namespace).await;
             played[number].1 = play::play(&cluster, trace).await;
         }

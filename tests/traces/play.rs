@@ -83,7 +83,7 @@ async fn come_to_rest(cluster: &Cluster) -> Result<(), String> {
         if versions != seen.0 {
             seen = (versions, observed);
             since = Instant::now();
-        } else if observed && since.elapsed() >= QUIET {
+        } else if observed && since.elapsed() >= QUIET.max(cluster.slowest_answer() * 4) {
             return Ok(());
         }
         if Instant::now() > give_up {
