@@ -4,10 +4,20 @@ use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
-use kube::client::ClientBuilder;
+use http::{Request, Response};
+use http_body_util::BodyExt;
+use hyper_timeout::TimeoutConnector;
+use hyper_util::client::legacy::Builder;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use kube::client::{Body, ClientBuilder, ConfigExt as _, DynBody};
 use kube::{Client, Config};
 use tower::timeout::TimeoutLayer;
-use tower::util::{MapErrLayer, MapResponseLayer};
+use tower::util::{BoxService, MapErrLayer, MapResponseLayer};
+use tower::{BoxError, ServiceBuilder, ServiceExt as _};
+use tower_http::ServiceExt as _;
+use tower_http::decompression::DecompressionLayer;
+use tower_http::trace::TraceLayer;
 
 use super::warning;
 use crate::error::Failure;
@@ -59,9 +69,9 @@ pub fn client(mut config: Config, limit: Option<Duration>) -> Result<Client, Fai
     let agent = http::HeaderValue::from_static(USER_AGENT);
     config.headers.push((http::header::USER_AGENT, agent));
     let host = host_of(&config);
-    let builder = ClientBuilder::try_from(config)
-        .map_err(|error| Failure::error(super::report::one_line(&error)))?;
-    let told = move |error: tower::BoxError| explain(error, &host, limit);
+    let builder =
+        transport(config).map_err(|error| Failure::error(super::report::one_line(&error)))?;
+    let told = move |error: BoxError| explain(error, &host, limit);
     let warnings = warning::Warnings::default();
     let warn = move |response| warnings.tell(response);
     let builder = builder.with_layer(&MapResponseLayer::new(warn));
@@ -74,6 +84,36 @@ pub fn client(mut config: Config, limit: Option<Duration>) -> Result<Client, Fai
     })
 }
 
+/// What sends requests and takes answers.
+type Transport = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
+
+/// kube's own stack of layers, but for `TCP_NODELAY`: without it the request waits behind the end of the TLS handshake
+/// until the server acknowledges that, which servers put off for 40 ms. Proxies are left to kube.
+fn transport(config: Config) -> Result<ClientBuilder<Transport>, kube::Error> {
+    if config.proxy_url.is_some() {
+        return ClientBuilder::try_from(config);
+    }
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(tcp)?);
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    connector.set_reset_reader_on_write(config.reset_reader_on_write);
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .layer(DecompressionLayer::new().gzip(!config.disable_compression))
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        .layer(TraceLayer::new_for_http().on_body_chunk(()).on_eos(()))
+        .map_err(BoxError::from)
+        .service(Builder::new(TokioExecutor::new()).build::<_, Body>(connector));
+    let boxed = service
+        .map_response_body(|body| Box::new(BodyExt::map_err(body, BoxError::from)) as Box<DynBody>);
+    Ok(ClientBuilder::new(boxed.boxed(), config.default_namespace))
+}
+
 /// `host:port`, as kubectl prints it.
 fn host_of(config: &Config) -> String {
     let uri = &config.cluster_url;
@@ -81,7 +121,7 @@ fn host_of(config: &Config) -> String {
         .map_or_else(|| uri.to_string(), ToString::to_string)
 }
 
-fn explain(error: tower::BoxError, host: &str, limit: Option<Duration>) -> tower::BoxError {
+fn explain(error: BoxError, host: &str, limit: Option<Duration>) -> BoxError {
     let host = host.to_owned();
     if let Some(limit) = limit
         && error.is::<tower::timeout::error::Elapsed>()

@@ -45,7 +45,7 @@ impl LogFlags {
         match self.verbosity {
             0..=3 => "kubectl_rs=info",
             4..=5 => "kubectl_rs=debug",
-            6..=7 => "kubectl_rs=debug,kube=debug,tower=info",
+            6..=7 => "kubectl_rs=debug,kube=debug,tower_http=debug",
             _ => "trace",
         }
     }

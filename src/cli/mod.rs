@@ -42,9 +42,10 @@ pub mod wait;
 mod warning;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use clap::{Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::error::ExitCode;
 use interrupt::Interrupts;
@@ -135,17 +136,33 @@ fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
 /// Runs the command to its end, or until Ctrl-C. What a command leaves on the terminal it cleans up when it is dropped.
 fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     cli.logging.start();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
+    let runtime = runtime(&cli.command)?;
+    let result = runtime.block_on(async {
         let killed = killed(&cli.command)?;
         let interrupts = Interrupts::listen()?;
         tokio::select! {
             result = dispatch(cli, interrupts) => result,
-            () = killed => Ok(ExitCode::Interrupted),
+            () = killed => {
+                // The terminal shows ^C where the cursor was; what comes next begins a line.
+                if io::stderr().is_terminal() {
+                    anstream::stderr().write_all(b"\n")?;
+                }
+                Ok(ExitCode::Interrupted)
+            }
         }
-    })
+    });
+    // Nobody waits for a thread that still reads the terminal.
+    runtime.shutdown_background();
+    result
+}
+
+/// Commands that send a handful of requests and end don't pay for more threads.
+fn runtime(command: &Command) -> io::Result<Runtime> {
+    let mut builder = match command {
+        Command::Sync(_) | Command::Status(_) => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
+    };
+    builder.enable_all().build()
 }
 
 async fn dispatch(cli: Cli, mut interrupts: Interrupts) -> anyhow::Result<ExitCode> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use kube::{Client, Config};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
@@ -74,6 +75,22 @@ impl ApiServer {
         config.auth_info.token = Some(TOKEN.to_owned().into());
         config.default_retry = false;
         Client::try_from(config).expect("a client")
+    }
+
+    /// A kubeconfig that leads there.
+    #[allow(dead_code, reason = "not every suite starts a program that needs it")]
+    pub(crate) fn kubeconfig(&self) -> Value {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{
+                "name": "tests",
+                "cluster": { "server": self.url, "insecure-skip-tls-verify": true },
+            }],
+            "users": [{ "name": "tests", "user": { "token": TOKEN } }],
+            "contexts": [{ "name": "tests", "context": { "cluster": "tests", "user": "tests" } }],
+            "current-context": "tests",
+        })
     }
 
     async fn wait(&self) {
