@@ -170,3 +170,50 @@ fn bash_completes() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     }
 }
+
+/// zsh itself, with the script both sourced and found in `fpath`; where there is no zsh there is nothing to ask. What
+/// shows candidates works in an interactive shell only, so another one takes its place.
+#[cfg(unix)]
+#[test]
+fn zsh_completes() {
+    let script = "compdef() { :; }; _describe() { print -rl -- $candidates; }; _files() { print files; }; \
+        words=($2 rollout re); CURRENT=3; \
+        source $1/_kubectl-rs; _kubectl_rs; unfunction _kubectl_rs; \
+        fpath=($1); autoload -Uz _kubectl-rs; _kubectl-rs; \
+        words=($2 set image -f ''); CURRENT=5; _kubectl-rs";
+    let Some(said) = shell("zsh", &["-f", "-c", script, "zsh"]) else {
+        return;
+    };
+    let commands =
+        "restart:Restart rollouts: every pod is replaced\nresume:Resume paused Deployments\n";
+    assert_eq!(said, format!("{commands}{commands}files\n"));
+}
+
+/// fish itself; where there is no fish there is nothing to ask.
+#[cfg(unix)]
+#[test]
+fn fish_completes() {
+    let script = "source $argv[1]/kubectl-rs.fish; \
+        complete -C \"$argv[2] rollout re\"; complete -C \"$argv[2] set image -f $argv[1]/_kubectl\"";
+    if let Some(said) = shell("fish", &["--no-config", "-c", script]) {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/_kubectl-rs");
+        let commands =
+            "restart\tRestart rollouts: every pod is replaced\nresume\tResume paused Deployments\n";
+        assert_eq!(said, format!("{commands}{file}\n"));
+    }
+}
+
+/// What a shell says that is given the folder of the scripts and the program; nothing where there is no such shell.
+#[cfg(unix)]
+fn shell(name: &str, arguments: &[&str]) -> Option<String> {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let output = std::process::Command::new(name)
+        .args(arguments)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("completions"))
+        .arg(env!("CARGO_BIN_EXE_kubectl-rs"))
+        .env("HOME", home.path())
+        .output()
+        .ok()?;
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}
