@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use crate::controller::action::{Kind, Step};
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
@@ -155,8 +157,8 @@ pub enum Decision {
     Stop,
 }
 
-/// Asks before steps are sent. Called with the steps that would be sent at once.
-pub type Gate = Arc<dyn Fn(&Item, &[Step]) -> Decision + Send + Sync>;
+/// Asks before steps are sent. Called with the steps that would be sent at once; it may take its time to answer.
+pub type Gate = Arc<dyn Fn(&Item, &[Step]) -> BoxFuture<'static, Decision> + Send + Sync>;
 
 /// Everything that shapes a run.
 #[derive(Clone)]

@@ -166,7 +166,7 @@ impl Pass<'_> {
             if !self.context.may_write() {
                 return PassEnd::Interrupted;
             }
-            if self.asks_to_stop(&batch) {
+            if self.asks_to_stop(&batch).await {
                 return PassEnd::Stopped;
             }
             self.context.expect(item, &self.plan, self.answers.len());
@@ -198,7 +198,7 @@ impl Pass<'_> {
         self.plan = self.snapshot.plan(&self.answers);
     }
 
-    fn asks_to_stop(&self, batch: &[Step]) -> bool {
+    async fn asks_to_stop(&self, batch: &[Step]) -> bool {
         let Some(gate) = &self.context.gate else {
             return false;
         };
@@ -207,7 +207,7 @@ impl Pass<'_> {
             .filter(|step| !step.action.is_bookkeeping())
             .cloned()
             .collect();
-        !material.is_empty() && gate(&self.subject, &material) == Decision::Stop
+        !material.is_empty() && gate(&self.subject, &material).await == Decision::Stop
     }
 
     async fn send_batch(&mut self, item: &Item, batch: &[Step]) -> Option<PassEnd> {

@@ -1,5 +1,6 @@
 //! Whole commands: the built program, its streams and its exit codes.
 
+mod asking;
 mod bad_input;
 mod bad_usage;
 mod completing;

@@ -182,7 +182,7 @@ impl Undo<'_> {
     }
 
     /// Shows what would change, if that is wanted, and asks, if that is; whether to go on.
-    fn agreed(&self, object: &Found, target: &Value, name: &str) -> anyhow::Result<bool> {
+    async fn agreed(&self, object: &Found, target: &Value, name: &str) -> anyhow::Result<bool> {
         let printer = &self.job.printer;
         if self.args.diff || self.args.confirm {
             let current = &object.json["spec"]["template"];
@@ -196,11 +196,12 @@ impl Undo<'_> {
             return Ok(true);
         }
         let question = format!("Roll back {} to {name}? [y]es, [n]o: ", object.line_name());
-        Ok(prompt::confirm(
-            printer,
-            &question,
-            &mut io::stdin().lock(),
-        )?)
+        let printer = printer.clone();
+        // Ctrl-C must be heard while the terminal is read.
+        let asking = tokio::task::spawn_blocking(move || {
+            prompt::confirm(&printer, &question, &mut io::stdin().lock())
+        });
+        Ok(asking.await??)
     }
 
     fn description(template: &Value) -> String {

@@ -3,6 +3,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::FutureExt as _;
+
+use crate::cli::interrupt::Interrupts;
 use crate::controller::action::Step;
 use crate::engine::event::{EngineEvent, Happening};
 use crate::engine::options::{Decision, Gate};
@@ -44,7 +47,21 @@ impl Asker {
     /// The gate that the engine asks.
     pub(super) fn gate(self: &Arc<Self>) -> Gate {
         let asker = Arc::clone(self);
-        Arc::new(move |item, steps| asker.decide(item, steps))
+        Arc::new(move |item, steps| {
+            let (asker, item, steps) = (Arc::clone(&asker), item.clone(), steps.to_vec());
+            // Ctrl-C must be heard while the terminal is read.
+            let answer = tokio::task::spawn_blocking(move || asker.decide(&item, &steps));
+            async move {
+                let Ok(mut interrupts) = Interrupts::listen() else {
+                    return Decision::Stop;
+                };
+                tokio::select! {
+                    answer = answer => answer.unwrap_or(Decision::Stop),
+                    () = interrupts.next() => Decision::Stop,
+                }
+            }
+            .boxed()
+        })
     }
 
     fn decide(&self, item: &Item, steps: &[Step]) -> Decision {

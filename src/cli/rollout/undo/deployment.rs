@@ -26,14 +26,14 @@ pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Opti
     let target = target(&history, asked, object.name())?;
     let name = name_of(target);
     if undo.dry_run == DryRun::Client {
-        undo.agreed(object, target.template(), &name)?;
+        undo.agreed(object, target.template(), &name).await?;
         return Ok(Some(Undo::description(target.template())));
     }
     must_not_be_paused(object)?;
     if is_current(&history, target) {
         return Ok(Some(skipped(asked)));
     }
-    if !undo.agreed(object, target.template(), &name)? {
+    if !undo.agreed(object, target.template(), &name).await? {
         return Ok(None);
     }
     tell_survivors(undo, object, target);

@@ -23,14 +23,14 @@ pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Opti
     let template = target.template();
     let name = format!("revision {}", target.number);
     if undo.dry_run == DryRun::Client {
-        undo.agreed(object, &template, &name)?;
+        undo.agreed(object, &template, &name).await?;
         let description = Undo::description(&template);
         return Ok(Some(format!("will roll back to {description}")));
     }
     if is_current(object, target) {
         return Ok(Some(skipped(asked)));
     }
-    if !undo.agreed(object, &template, &name)? {
+    if !undo.agreed(object, &template, &name).await? {
         return Ok(None);
     }
     let edited = undo
