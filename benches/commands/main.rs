@@ -6,6 +6,7 @@
 //! with etcd and kube-apiserver, and the embedded cluster over HTTP elsewhere. `COMMANDS_BENCH_DEPLOYMENTS` sets the
 //! size. Every command is started by a small process of its own: a child's peak memory counts its parent's in.
 
+#[expect(clippy::panic, reason = "it is written for tests, which may")]
 #[path = "../../tests/support/api_server.rs"]
 mod api_server;
 mod population;
@@ -103,9 +104,9 @@ fn cost(kubeconfig: &Path, program: &str, words: &str) -> Cost {
         .split_whitespace()
         .filter_map(|word| word.parse().ok())
         .collect();
-    let [wall, processor, kilobytes] = numbers[..] else {
-        panic!("{program} {words} failed");
-    };
+    let [wall, processor, kilobytes] = numbers
+        .try_into()
+        .expect("three numbers of a command that succeeds");
     Cost {
         wall_ms: wall / 1000.0,
         processor_ms: processor / 1000.0,
@@ -163,14 +164,12 @@ enum Server {
 
 impl Server {
     async fn start() -> Self {
-        match ApiServer::start().await {
-            Some(server) => Self::Real(server),
-            None => {
-                let now = Timestamp::from_second(1_700_000_000).expect("an instant");
-                let sandbox = Sandbox::new(SandboxOptions::new(Clock::starting_at(now)));
-                Self::Embedded(sandbox.serve(0).await.expect("a free port"))
-            }
+        if let Some(server) = ApiServer::start().await {
+            return Self::Real(server);
         }
+        let now = Timestamp::from_second(1_700_000_000).expect("an instant");
+        let sandbox = Sandbox::new(SandboxOptions::new(Clock::starting_at(now)));
+        Self::Embedded(sandbox.serve(0).await.expect("a free port"))
     }
 
     fn kubeconfig(&self) -> Value {

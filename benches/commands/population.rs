@@ -41,7 +41,6 @@ fn namespace(number: usize) -> String {
 
 async fn deployment(client: &Client, namespace: &str, name: &str, is_stuck: bool) {
     let apps = format!("/apis/apps/v1/namespaces/{namespace}");
-    let core = format!("/api/v1/namespaces/{namespace}");
     let available = if is_stuck { 0 } else { PODS };
     let selector = json!({ "app": name });
     let body = json!({
@@ -68,43 +67,58 @@ async fn deployment(client: &Client, namespace: &str, name: &str, is_stuck: bool
     let path = format!("{apps}/deployments/{name}/status");
     send(client, "PATCH", &path, &status).await;
     for revision in 1..=REVISIONS {
-        let count = if revision == REVISIONS { PODS } else { 0 };
-        let hash = format!("{:010x}", 0x5_a1b2_c3d4 + revision);
-        let set = json!({
-            "metadata": {
-                "name": format!("{name}-{hash}"),
-                "labels": { "app": name, "pod-template-hash": hash },
-                "annotations": {
-                    "deployment.kubernetes.io/revision": revision.to_string(),
-                    "deployment.kubernetes.io/desired-replicas": PODS.to_string(),
-                    "deployment.kubernetes.io/max-replicas": (PODS + 3).to_string(),
-                },
-                "ownerReferences": [owner("Deployment", &made)],
+        replica_set(client, namespace, &made, revision, is_stuck).await;
+    }
+}
+
+/// A revision of the Deployment; the last one has the pods.
+async fn replica_set(
+    client: &Client,
+    namespace: &str,
+    deployment: &Value,
+    revision: usize,
+    is_stuck: bool,
+) {
+    let apps = format!("/apis/apps/v1/namespaces/{namespace}/replicasets");
+    let core = format!("/api/v1/namespaces/{namespace}/pods");
+    let app = deployment["metadata"]["name"].as_str().unwrap_or_default();
+    let count = if revision == REVISIONS { PODS } else { 0 };
+    let hash = format!("{:010x}", 0x5_a1b2_c3d4 + revision);
+    let name = format!("{app}-{hash}");
+    let labels = json!({ "app": app, "pod-template-hash": hash });
+    let set = json!({
+        "metadata": {
+            "name": name,
+            "labels": labels,
+            "annotations": {
+                "deployment.kubernetes.io/revision": revision.to_string(),
+                "deployment.kubernetes.io/desired-replicas": PODS.to_string(),
+                "deployment.kubernetes.io/max-replicas": (PODS + 3).to_string(),
             },
-            "spec": {
-                "replicas": count,
-                "selector": { "matchLabels": { "app": name, "pod-template-hash": hash } },
-                "template": template(name, revision, Some(&hash)),
-            },
-        });
-        let set = send(client, "POST", &format!("{apps}/replicasets"), &set).await;
-        let path = format!("{apps}/replicasets/{name}-{hash}/status");
-        let available = if is_stuck { 0 } else { count };
-        let status = json!({ "status": {
-            "observedGeneration": 1, "replicas": count, "fullyLabeledReplicas": count,
-            "readyReplicas": available, "availableReplicas": available,
-        }});
-        send(client, "PATCH", &path, &status).await;
-        for number in 0..count {
-            let mut pod = template(name, revision, Some(&hash));
-            let pod_name = format!("{name}-{hash}-{number:05}");
-            pod["metadata"]["name"] = json!(pod_name);
-            pod["metadata"]["ownerReferences"] = json!([owner("ReplicaSet", &set)]);
-            pod["spec"]["nodeName"] = json!(format!("node-{number}"));
-            send(client, "POST", &format!("{core}/pods"), &pod).await;
-            let path = format!("{core}/pods/{pod_name}/status");
-            send(client, "PATCH", &path, &pod_status(number, is_stuck)).await;
-        }
+            "ownerReferences": [owner("Deployment", deployment)],
+        },
+        "spec": {
+            "replicas": count,
+            "selector": { "matchLabels": labels },
+            "template": template(app, revision, Some(&hash)),
+        },
+    });
+    let set = send(client, "POST", &apps, &set).await;
+    let available = if is_stuck { 0 } else { count };
+    let status = json!({ "status": {
+        "observedGeneration": 1, "replicas": count, "fullyLabeledReplicas": count,
+        "readyReplicas": available, "availableReplicas": available,
+    }});
+    send(client, "PATCH", &format!("{apps}/{name}/status"), &status).await;
+    for number in 0..count {
+        let mut pod = template(app, revision, Some(&hash));
+        let pod_name = format!("{name}-{number:05}");
+        pod["metadata"]["name"] = json!(pod_name);
+        pod["metadata"]["ownerReferences"] = json!([owner("ReplicaSet", &set)]);
+        pod["spec"]["nodeName"] = json!(format!("node-{number}"));
+        send(client, "POST", &core, &pod).await;
+        let path = format!("{core}/{pod_name}/status");
+        send(client, "PATCH", &path, &pod_status(number, is_stuck)).await;
     }
 }
 

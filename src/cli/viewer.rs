@@ -83,16 +83,29 @@ impl Viewer<'_> {
     }
 
     async fn until_done(&self, client: &Client) -> anyhow::Result<()> {
-        let mut versions = pin!(
-            watcher(api(client, self.object), only(self.object))
-                .default_backoff()
-                .filter_map(|event| std::future::ready(version(event)))
-        );
+        let mut events =
+            pin!(watcher(api(client, self.object), only(self.object)).default_backoff());
         let mut last = String::new();
-        while let Some(next) = versions.next().await {
-            let Some(seen) = next? else {
+        let mut is_there = false;
+        while let Some(event) = events.next().await {
+            let seen = match event {
+                Ok(Event::Apply(object) | Event::InitApply(object)) => Some(object),
+                Ok(Event::Delete(_)) => None,
+                Ok(Event::InitDone) if !is_there => None,
+                Ok(Event::Init) => {
+                    is_there = false;
+                    continue;
+                }
+                Ok(Event::InitDone) => continue,
+                Err(error) => match lasting(error) {
+                    Some(error) => return Err(error.into()),
+                    None => continue,
+                },
+            };
+            let Some(seen) = seen.filter(|seen| self.is_same(seen)) else {
                 return Err(Failure::error("object has been deleted").into());
             };
+            is_there = true;
             // A list that became necessary may bring what is known already.
             let version = seen.metadata.resource_version.clone().unwrap_or_default();
             if version != last && self.look(&serde_json::to_value(&seen)?)? {
@@ -101,6 +114,11 @@ impl Viewer<'_> {
             last = version;
         }
         Ok(())
+    }
+
+    /// An object that was deleted and made anew, while nobody could look, is another one.
+    fn is_same(&self, seen: &DynamicObject) -> bool {
+        self.object.json["metadata"]["uid"].as_str() == seen.metadata.uid.as_deref()
     }
 }
 
@@ -120,18 +138,14 @@ fn only(object: &Found) -> watcher::Config {
     watcher::Config::default().fields(&format!("metadata.name={}", object.name()))
 }
 
-type Version = Result<Option<DynamicObject>, kube::Error>;
-
-/// What an event means: a version of the object, or `None` when it is gone. Errors that time may heal mean nothing.
-fn version(event: watcher::Result<Event<DynamicObject>>) -> Option<Version> {
-    match event {
-        Ok(Event::Apply(object) | Event::InitApply(object)) => Some(Ok(Some(object))),
-        Ok(Event::Delete(_)) => Some(Ok(None)),
-        Err(watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error)) => {
+/// What time does not heal.
+fn lasting(error: watcher::Error) -> Option<kube::Error> {
+    match error {
+        watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) => {
             let is_final =
                 matches!(&error, kube::Error::Api(status) if matches!(status.code, 400..=404));
-            is_final.then_some(Err(error))
+            is_final.then_some(error)
         }
-        Ok(Event::Init | Event::InitDone) | Err(_) => None,
+        _ => None,
     }
 }

@@ -78,6 +78,19 @@ impl Gathered {
         self.denied.iter().map(unreadable).collect()
     }
 
+    /// Takes in what another look found.
+    pub(super) fn add(&mut self, more: &Self) {
+        self.deployments.extend(more.deployments.iter().cloned());
+        self.replica_sets.extend(more.replica_sets.iter().cloned());
+        self.pods.extend(more.pods.iter().cloned());
+        self.events.extend(more.events.iter().cloned());
+        self.quotas.extend(more.quotas.iter().cloned());
+        self.nodes.extend(more.nodes.iter().cloned());
+        self.autoscalers.extend(more.autoscalers.iter().cloned());
+        self.terminating.extend(more.terminating.iter().cloned());
+        self.denied.extend(more.denied.iter().cloned());
+    }
+
     fn see(
         &self,
         deployed: &Deployed,

@@ -43,9 +43,15 @@ impl Resource {
 }
 
 /// A slim type that is read here.
-pub(super) trait Readable: DeserializeOwned + Send + Sync + 'static {
+pub(super) trait Readable: Clone + DeserializeOwned + Send + Sync + 'static {
     /// How it is asked for.
     const RESOURCE: Resource;
+}
+
+/// A slim type that is watched here.
+pub(super) trait Watchable: Readable {
+    /// Its metadata.
+    fn meta(&self) -> &ObjectMeta;
 }
 
 macro_rules! readable {
@@ -54,6 +60,24 @@ macro_rules! readable {
             const RESOURCE: Resource = $resource;
         })+
     };
+}
+
+impl Watchable for Deployed {
+    fn meta(&self) -> &ObjectMeta {
+        &self.deployment.meta
+    }
+}
+
+impl Watchable for ReplicaSet {
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+}
+
+impl Watchable for Pod {
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
 }
 
 readable! {

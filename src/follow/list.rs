@@ -52,6 +52,16 @@ struct Page<T> {
 struct PageMeta {
     #[serde(rename = "continue")]
     next: Option<String>,
+    #[serde(rename = "resourceVersion")]
+    version: String,
+}
+
+/// What a list came to.
+pub(super) struct Listed<T> {
+    /// The objects.
+    pub(super) objects: Vec<Arc<T>>,
+    /// The version of the whole: a watch goes on from there.
+    pub(super) version: String,
 }
 
 /// All objects of a kind in one namespace or in all, as far as `params` select them.
@@ -60,6 +70,16 @@ pub(super) async fn list<T: Readable>(
     namespace: Option<&str>,
     params: &ListParams,
 ) -> Result<Vec<Arc<T>>, ReadError> {
+    let listed = list_with_version(client, namespace, params).await?;
+    Ok(listed.objects)
+}
+
+/// As [`list`], with the version of what was seen.
+pub(super) async fn list_with_version<T: Readable>(
+    client: &Client,
+    namespace: Option<&str>,
+    params: &ListParams,
+) -> Result<Listed<T>, ReadError> {
     let failed = |error: kube::Error| ReadError::new(T::RESOURCE, namespace, &error);
     let mut params = params.clone().limit(PAGE);
     let mut objects = Vec::new();
@@ -69,10 +89,11 @@ pub(super) async fn list<T: Readable>(
             .map_err(|error| failed(kube::Error::BuildRequest(error)))?;
         let page: Page<T> = client.request(request).await.map_err(failed)?;
         objects.extend(page.items.unwrap_or_default().into_iter().map(Arc::new));
-        match page.metadata.next.filter(|token| !token.is_empty()) {
-            Some(token) => params = params.continue_token(&token),
-            None => return Ok(objects),
-        }
+        let PageMeta { next, version } = page.metadata;
+        let Some(token) = next.filter(|token| !token.is_empty()) else {
+            return Ok(Listed { objects, version });
+        };
+        params = params.continue_token(&token);
     }
 }
 

@@ -32,8 +32,10 @@ pub async fn look(client: &Client, scope: &Scope, now: Timestamp) -> Result<Gath
     for namespace in namespaces(scope) {
         read(client, scope, namespace.as_deref(), &mut gathered).await?;
     }
-    events(client, scope, &mut gathered, now).await?;
-    surroundings(client, scope, &mut gathered).await?;
+    let subjects = troubled(scope, &gathered, now);
+    events(client, scope, subjects, &mut gathered).await?;
+    let is_pending = gathered.pods.iter().any(|pod| pod.node_name.is_empty());
+    surroundings(client, scope, is_pending, &mut gathered).await?;
     Ok(gathered)
 }
 
@@ -52,14 +54,8 @@ async fn read(
     gathered: &mut Gathered,
 ) -> Result<(), ReadError> {
     let deployments = list::<Deployed>(client, namespace, &ListParams::default()).await?;
-    let selected: Vec<&Arc<Deployed>> = deployments
-        .iter()
-        .filter(|it| scope.selects_deployment(&it.deployment))
-        .collect();
-    let params = match selected.as_slice() {
-        [] => return Ok(()),
-        [one] => narrowed(one),
-        _ => ListParams::default(),
+    let Some(params) = narrowed(&deployments, scope) else {
+        return Ok(());
     };
     let (mut no_sets, mut no_pods) = (Vec::new(), Vec::new());
     let (sets, pods) = try_join(
@@ -74,23 +70,30 @@ async fn read(
     Ok(())
 }
 
-/// What belongs to one Deployment carries the labels that it selects by.
-fn narrowed(one: &Deployed) -> ListParams {
+/// Which ReplicaSets and pods to ask for: what belongs to one Deployment carries the labels that it selects by. `None`:
+/// no Deployment is selected.
+pub(super) fn narrowed<'a>(
+    deployments: impl IntoIterator<Item = &'a Arc<Deployed>>,
+    scope: &Scope,
+) -> Option<ListParams> {
+    let mut selected = deployments
+        .into_iter()
+        .filter(|it| scope.selects_deployment(&it.deployment));
+    let one = selected.next()?;
     let selector = one.deployment.spec.selector.clone().unwrap_or_default();
-    match kube::core::Selector::try_from(selector) {
-        Ok(selector) => ListParams::default().labels_from(&selector),
-        Err(_) => ListParams::default(),
-    }
+    Some(match kube::core::Selector::try_from(selector) {
+        Ok(selector) if selected.next().is_none() => ListParams::default().labels_from(&selector),
+        _ => ListParams::default(),
+    })
 }
 
 /// The events about objects in trouble.
-async fn events(
+pub(super) async fn events(
     client: &Client,
     scope: &Scope,
+    subjects: BTreeSet<Subject>,
     gathered: &mut Gathered,
-    now: Timestamp,
 ) -> Result<(), ReadError> {
-    let subjects = troubled(scope, gathered, now);
     let requests: Vec<(Option<String>, ListParams)> = if subjects.len() <= ONE_BY_ONE {
         subjects
             .into_iter()
@@ -128,12 +131,11 @@ async fn events(
     Ok(())
 }
 
+/// Kind and key of an object that events may be about.
+pub(super) type Subject = (&'static str, ObjectKey);
+
 /// Objects whose events may say what is wrong.
-fn troubled(
-    scope: &Scope,
-    gathered: &Gathered,
-    now: Timestamp,
-) -> BTreeSet<(&'static str, ObjectKey)> {
+pub(super) fn troubled(scope: &Scope, gathered: &Gathered, now: Timestamp) -> BTreeSet<Subject> {
     let mut subjects = BTreeSet::new();
     let owners: BTreeSet<&str> = gathered
         .deployments
@@ -174,15 +176,16 @@ fn troubled(
     subjects
 }
 
-/// What surrounds the rollouts. Nobody needs the right to read any of it, so a refusal is no news.
+/// What surrounds the rollouts; nodes only where a pod waits for one. Nobody needs the right to read any of it, so a refusal is no news.
 pub(super) async fn surroundings(
     client: &Client,
     scope: &Scope,
+    is_pending: bool,
     gathered: &mut Gathered,
 ) -> Result<(), ReadError> {
     let mut ignored = Vec::new();
     let everything = ListParams::default();
-    if gathered.pods.iter().any(|pod| pod.node_name.is_empty()) {
+    if is_pending {
         gathered.nodes = list_if_allowed(client, None, &everything, &mut ignored).await?;
     }
     for namespace in namespaces(scope) {

@@ -3,6 +3,7 @@
 //! `status`, and every `--wait`, call this. It reads through a `kube::Client`, changes nothing, shows nothing, and leaves
 //! every judgement on a single state to [`diagnose`](crate::diagnose).
 
+mod feed;
 mod follower;
 mod gathered;
 mod kind;
@@ -11,9 +12,11 @@ mod look;
 #[cfg(test)]
 mod tests;
 mod wait;
+mod watch;
 
 pub use follower::{Aim, Ending, Follower};
 pub use gathered::{Gathered, Seen};
 pub use list::ReadError;
 pub use look::look;
 pub use wait::{Followed, INTERVAL, Told, Waited, Waiting, wait};
+pub use watch::Watch;

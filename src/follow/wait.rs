@@ -1,27 +1,25 @@
-//! Waits for rollouts: looks again and again until each has ended, time is up, or the caller has enough.
-//!
-//! Looks are lists, not watches: nothing can break that would have to be mended, and an API server that is away for a
-//! while is asked again. Large clusters are looked at less often.
+//! Waits for rollouts: judges whatever is new until each has ended, time is up, or the caller has enough.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kube::Client;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::follower::{Aim, Ending, Follower};
 use super::gathered::{Gathered, Seen};
 use super::list::ReadError;
 use super::look::look;
+use super::watch::Watch;
 use crate::clock::Clock;
 use crate::controller::api::ObjectKey;
 use crate::diagnose::{Budgets, Diagnosis, Presence, Unreadable, diagnose};
 use crate::engine::options::Scope;
 
-/// The least time between two looks.
+/// The most time between two looks, and the least where lists take the place of watches.
 pub const INTERVAL: Duration = Duration::from_secs(1);
 /// Looking takes no more than one part in so many of the time.
-const SHARE: u32 = 5;
+pub(super) const SHARE: u32 = 5;
 /// The last look takes no longer.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
@@ -92,10 +90,10 @@ pub async fn wait(
         }
     });
     let mut all = All::new(waiting);
+    let mut watch = Watch::new(client.clone(), clock, waiting.scope.clone());
     let timed_out = loop {
-        let began = Instant::now();
         tokio::select! {
-            looked = look(client, &waiting.scope, clock.now()) => match looked {
+            looked = watch.next() => match looked {
                 Ok(gathered) => all.take(&gathered, clock, &mut tell),
                 Err(error) if all.is_empty() || error.is_denied => return Err(error),
                 Err(error) => tell(Told::Trouble(&error)),
@@ -104,10 +102,6 @@ pub async fn wait(
         }
         if all.have_ended() {
             break false;
-        }
-        tokio::select! {
-            () = sleep(INTERVAL.max(began.elapsed() * SHARE)) => {}
-            timed_out = &mut stop => break timed_out,
         }
     };
     // Whoever stops the waiting may know of an end that no look has seen yet.

@@ -127,14 +127,18 @@ impl Printer {
         self.streams.out.terminal && !is_dumb()
     }
 
-    /// Writes lines over the terminal's contents, from the top; what is left below is cleared.
+    /// Writes lines over the last `drawn` ones that are on the terminal; what is left of those is cleared.
     ///
     /// # Errors
     /// When stdout can't be written. A reader that has gone is such an error; it ends the command with code 0.
-    pub fn redraw(&self, lines: &[Line]) -> io::Result<()> {
+    pub fn redraw(&self, lines: &[Line], drawn: usize) -> io::Result<()> {
         let out = &self.streams.out;
         let text = paint(lines, out.colour).replace('\n', "\u{1b}[K\r\n");
-        self.write(out, &format!("\u{1b}[H{text}\u{1b}[J"))
+        let up = match drawn {
+            0 => String::new(),
+            drawn => format!("\u{1b}[{drawn}A\r"),
+        };
+        self.write(out, &format!("{up}{text}\u{1b}[J"))
     }
 
     /// Writes a document (YAML, JSON, a diff) to stdout: as it is into a pipe, cleaned line by line on a terminal.

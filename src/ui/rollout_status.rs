@@ -8,6 +8,9 @@ use crate::controller::api::Deployment;
 use crate::controller::condition::get_condition;
 use crate::controller::keys;
 
+/// What is said of a Deployment whose newest change no controller has looked at.
+pub const UNOBSERVED: &str = "Waiting for deployment spec update to be observed...";
+
 /// One look at a Deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolloutStatus {
@@ -58,9 +61,7 @@ pub fn rollout_status(
     }
     let status = &deployment.status;
     if deployment.meta.generation > status.observed_generation {
-        return Ok(waiting(
-            "Waiting for deployment spec update to be observed...".to_owned(),
-        ));
+        return Ok(waiting(UNOBSERVED.to_owned()));
     }
     let progressing = get_condition(&status.conditions, keys::PROGRESSING);
     if progressing.is_some_and(|condition| condition.reason == keys::PROGRESS_DEADLINE_EXCEEDED) {

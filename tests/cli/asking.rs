@@ -87,7 +87,12 @@ async fn every_answer_does_what_it_says() {
     tokio::task::spawn_blocking(move || {
         for (keys, code, end) in [
             (b"n\n" as &[u8], 0, "n\n"),
-            (b"perhaps\nn\n", 0, "n\n"),
+            // Both lines are on the terminal before the first is read.
+            (
+                b"perhaps\nn\n",
+                0,
+                "Please answer y or n.\nRoll back deployment.apps/web to revision 1? [y]es, [n]o: ",
+            ),
             (CTRL_D, 0, "\n"),
             (CTRL_C, 130, "\n"),
             (b"y\n", 0, "deployment.apps/web rolled back\n"),

@@ -1,12 +1,19 @@
 //! `rollout status` (rollout-commands section 2).
 
+use std::convert::Infallible;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
 use clap::{ArgAction, Args};
+use tokio::time::{Instant, sleep};
 
 use super::Common;
 use crate::cli::go_flags::{self, Timeout};
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::viewer::Viewer;
 use crate::error::{ExitCode, Failure};
+use crate::ui::printer::Printer;
+use crate::ui::rollout_status::UNOBSERVED;
 
 /// Show how a rollout is getting on
 ///
@@ -55,13 +62,20 @@ impl StatusArgs {
         }
         let (objects, mut failures) = job.take();
         for object in &objects {
+            let unobserved = Unobserved::default();
             let viewer = Viewer {
                 object,
                 revision: self.revision,
-                say: &|line| Ok(job.printer.data(line)?),
+                say: &|line| {
+                    unobserved.note(&line);
+                    Ok(job.printer.data(line)?)
+                },
             };
             let result = if self.watch {
-                viewer.follow(&job.cluster.client, self.timeout).await
+                tokio::select! {
+                    result = viewer.follow(&job.cluster.client, self.timeout) => result,
+                    never = unobserved.warn(&job.printer) => match never {},
+                }
             } else {
                 viewer.look(&object.json).map(|_| ())
             };
@@ -70,6 +84,42 @@ impl StatusArgs {
             }
         }
         failures.finish()
+    }
+}
+
+/// A controller that acts looks at a change within this time.
+const NOTICE: Duration = Duration::from_secs(10);
+/// How often is looked whether one waits.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Since when a change waits for a controller to look at it.
+#[derive(Default)]
+struct Unobserved(Mutex<Option<Instant>>);
+
+impl Unobserved {
+    /// Takes note of a line that is about to be printed.
+    fn note(&self, line: &str) {
+        let mut since = self.since();
+        *since = (line == UNOBSERVED).then(|| since.unwrap_or_else(Instant::now));
+    }
+
+    /// Says, once a change has waited for long, that there may be no controller.
+    async fn warn(&self, printer: &Printer) -> Infallible {
+        loop {
+            let since = *self.since();
+            if since.is_some_and(|since| since.elapsed() >= NOTICE) {
+                printer.warning(
+                    "no controller has looked at the change for 10s: is kube-controller-manager running? 'kubectl rs \
+                     sync' acts from here",
+                );
+                return std::future::pending().await;
+            }
+            sleep(TICK).await;
+        }
+    }
+
+    fn since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

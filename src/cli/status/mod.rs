@@ -18,7 +18,7 @@ use crate::diagnose::{Phase, Presence, diagnose};
 use crate::engine::options::{Scope, Which};
 use crate::engine::store::Item;
 use crate::error::{ExitCode, Failure};
-use crate::follow::look;
+use crate::follow::{Gathered, look};
 use crate::ui::status::Shown;
 
 impl StatusArgs {
@@ -47,8 +47,21 @@ impl StatusArgs {
 
     /// Looks once.
     async fn look(&self, cluster: &Cluster, scope: &Scope) -> anyhow::Result<Vec<Shown>> {
+        let gathered = look(&cluster.client, scope, cluster.clock.now()).await?;
+        self.judge(cluster, scope, &gathered)
+    }
+
+    /// What is to be shown of what was read.
+    ///
+    /// # Errors
+    /// Names that don't exist; nothing that matches.
+    fn judge(
+        &self,
+        cluster: &Cluster,
+        scope: &Scope,
+        gathered: &Gathered,
+    ) -> anyhow::Result<Vec<Shown>> {
         let now = cluster.clock.now();
-        let gathered = look(&cluster.client, scope, now).await?;
         let budgets = self.budgets();
         let all: Vec<Shown> = gathered
             .seen(scope, self.presence(cluster), now)

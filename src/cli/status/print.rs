@@ -1,7 +1,5 @@
 //! How `status` prints, once or again and again.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::{StatusArgs, exit_code};
@@ -9,6 +7,7 @@ use crate::cli::cluster::Cluster;
 use crate::cli::output::OutputFormat;
 use crate::engine::options::Scope;
 use crate::error::ExitCode;
+use crate::follow::Watch;
 use crate::manifest;
 use crate::ui::line::Line;
 use crate::ui::printer::Printer;
@@ -25,11 +24,6 @@ pub(super) const FORMATS: [OutputFormat; 8] = [
     OutputFormat::Markdown,
     OutputFormat::Github,
 ];
-
-/// The least time between two looks of `--watch`.
-const INTERVAL: Duration = Duration::from_secs(1);
-/// Looking takes no more than one part in so many of the time: large clusters are looked at less often.
-const SHARE: u32 = 5;
 
 /// Prints statuses in the chosen form.
 pub(super) struct View<'a> {
@@ -114,16 +108,21 @@ impl<'a> View<'a> {
         scope: &Scope,
     ) -> anyhow::Result<ExitCode> {
         let mut told: Vec<Value> = Vec::new();
+        let mut trouble = None;
+        // Lines of the last frame that is on the terminal.
+        let mut drawn = 0;
+        let mut watch = Watch::new(cluster.client.clone(), cluster.clock, scope.clone());
         loop {
-            let began = cluster.clock.now();
-            match args.look(cluster, scope).await {
+            let looked = watch.next().await.map_err(anyhow::Error::from);
+            match looked.and_then(|gathered| args.judge(cluster, scope, &gathered)) {
                 Ok(all) => {
                     let now = facts(&all)?;
                     if self.printer.can_redraw() && self.is_for_people() {
                         let room = self.printer.size();
                         let mut lines = self.lines(&all, Some(room.columns));
                         lines.truncate(room.rows.saturating_sub(1));
-                        self.printer.redraw(&lines)?;
+                        self.printer.redraw(&lines, drawn)?;
+                        drawn = lines.len();
                     } else if now != told {
                         self.print(&changed(&all, &told)?)?;
                     }
@@ -131,13 +130,19 @@ impl<'a> View<'a> {
                         return Ok(ExitCode::Done);
                     }
                     told = now;
+                    trouble = None;
                 }
                 // The first look must succeed; later on the server may be away for a while.
                 Err(error) if told.is_empty() => return Err(error),
-                Err(error) => self.printer.warning(&format!("{error}; trying again")),
+                Err(error) => {
+                    let error = error.to_string();
+                    if trouble.as_ref() != Some(&error) {
+                        self.printer.warning(&format!("{error}; trying again"));
+                        trouble = Some(error);
+                        drawn = 0;
+                    }
+                }
             }
-            let spent = cluster.clock.now().duration_since(began).unsigned_abs();
-            tokio::time::sleep(INTERVAL.max(spent * SHARE)).await;
         }
     }
 }

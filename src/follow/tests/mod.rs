@@ -3,3 +3,4 @@
 mod healing;
 mod pinned;
 mod times;
+mod watching;
