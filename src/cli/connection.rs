@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
+use http::uri::Scheme;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use hyper_timeout::TimeoutConnector;
@@ -89,9 +90,13 @@ type Transport = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
 
 /// kube's own stack of layers, but for `TCP_NODELAY`: without it the request waits behind the end of the TLS handshake
 /// until the server acknowledges that, which servers put off for 40 ms. Proxies are left to kube.
-fn transport(config: Config) -> Result<ClientBuilder<Transport>, kube::Error> {
+fn transport(mut config: Config) -> Result<ClientBuilder<Transport>, kube::Error> {
     if config.proxy_url.is_some() {
         return ClientBuilder::try_from(config);
+    }
+    // Where no certificate is checked, the system's hundreds need not be read.
+    if config.accept_invalid_certs || config.cluster_url.scheme() == Some(&Scheme::HTTP) {
+        config.root_cert.get_or_insert_default();
     }
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);

@@ -82,6 +82,17 @@ pub enum Which {
 }
 
 impl Scope {
+    /// Whether every Deployment of its namespaces is in scope.
+    pub fn selects_all_deployments(&self) -> bool {
+        match &self.which {
+            Which::Matching { kinds, labels } => {
+                let is_among = |kinds: &BTreeSet<Kind>| kinds.contains(&Kind::Deployment);
+                labels.is_none() && kinds.as_ref().is_none_or(is_among)
+            }
+            Which::Named(_) => false,
+        }
+    }
+
     /// Everything in these namespaces; `None`: in all.
     pub fn everything(namespaces: Option<BTreeSet<String>>) -> Self {
         Self {

@@ -53,21 +53,53 @@ async fn read(
     namespace: Option<&str>,
     gathered: &mut Gathered,
 ) -> Result<(), ReadError> {
-    let deployments = list::<Deployed>(client, namespace, &ListParams::default()).await?;
-    let Some(params) = narrowed(&deployments, scope) else {
-        return Ok(());
+    let everything = ListParams::default();
+    let deployments = list::<Deployed>(client, namespace, &everything);
+    // Where everything is wanted, nothing has to be known to ask for it.
+    let (deployments, parts) = if namespace.is_none() && scope.selects_all_deployments() {
+        let parts = Parts::read(client, namespace, &everything);
+        try_join(deployments, parts).await?
+    } else {
+        let deployments = deployments.await?;
+        let Some(params) = narrowed(&deployments, scope) else {
+            return Ok(());
+        };
+        let parts = Parts::read(client, namespace, &params).await?;
+        (deployments, parts)
     };
-    let (mut no_sets, mut no_pods) = (Vec::new(), Vec::new());
-    let (sets, pods) = try_join(
-        list_if_allowed::<ReplicaSet>(client, namespace, &params, &mut no_sets),
-        list_if_allowed::<Pod>(client, namespace, &params, &mut no_pods),
-    )
-    .await?;
-    gathered.replica_sets.extend(sets);
-    gathered.pods.extend(pods);
-    gathered.denied.extend(no_sets.into_iter().chain(no_pods));
     gathered.deployments.extend(deployments);
+    gathered.replica_sets.extend(parts.replica_sets);
+    gathered.pods.extend(parts.pods);
+    gathered.denied.extend(parts.denied);
     Ok(())
+}
+
+/// What Deployments are made of.
+struct Parts {
+    replica_sets: Vec<Arc<ReplicaSet>>,
+    pods: Vec<Arc<Pod>>,
+    denied: Vec<ReadError>,
+}
+
+impl Parts {
+    async fn read(
+        client: &Client,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> Result<Self, ReadError> {
+        let (mut no_sets, mut no_pods) = (Vec::new(), Vec::new());
+        let (replica_sets, pods) = try_join(
+            list_if_allowed::<ReplicaSet>(client, namespace, params, &mut no_sets),
+            list_if_allowed::<Pod>(client, namespace, params, &mut no_pods),
+        )
+        .await?;
+        no_sets.extend(no_pods);
+        Ok(Self {
+            replica_sets,
+            pods,
+            denied: no_sets,
+        })
+    }
 }
 
 /// Which ReplicaSets and pods to ask for: what belongs to one Deployment carries the labels that it selects by. `None`:

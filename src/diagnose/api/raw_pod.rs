@@ -1,8 +1,10 @@
 //! Pods as they come over the wire, and how they become slim.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 use super::pod::{Container, Pod, PodCondition, State, Terminated};
 use crate::controller::api::{ObjectMeta, Phase, null_as_default};
@@ -39,7 +41,7 @@ struct RawContainer {
     #[serde(deserialize_with = "null_as_default")]
     image: String,
     restart_policy: Option<String>,
-    readiness_probe: Option<Value>,
+    readiness_probe: Option<IgnoredAny>,
 }
 
 #[derive(Default, Deserialize)]
@@ -153,6 +155,12 @@ impl RawContainerStatus {
     }
 }
 
+/// Without room for more: pods are kept by the ten thousand.
+fn tight<T>(mut list: Vec<T>) -> Vec<T> {
+    list.shrink_to_fit();
+    list
+}
+
 impl From<RawPod> for Pod {
     fn from(raw: RawPod) -> Self {
         let RawPod {
@@ -162,14 +170,20 @@ impl From<RawPod> for Pod {
         } = raw;
         let with_specs = |statuses: Vec<RawContainerStatus>, specs: &[RawContainer]| {
             let containers = statuses.into_iter().map(|status| status.beside(specs));
-            containers.collect()
+            tight(containers.collect())
         };
         let is_probed = spec
             .containers
             .iter()
             .all(|container| container.readiness_probe.is_some());
         Self {
-            meta: metadata,
+            // Whose it is, its owner tells; nobody asks for the rest, of which there may be much.
+            meta: ObjectMeta {
+                labels: BTreeMap::new(),
+                annotations: BTreeMap::new(),
+                owner_references: tight(metadata.owner_references),
+                ..metadata
+            },
             claims: spec
                 .volumes
                 .into_iter()
@@ -185,7 +199,7 @@ impl From<RawPod> for Pod {
             phase: status.phase,
             reason: status.reason,
             message: status.message,
-            conditions: status.conditions,
+            conditions: tight(status.conditions),
         }
     }
 }
