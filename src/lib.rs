@@ -14,4 +14,5 @@ pub mod kubelet;
 pub mod manifest;
 pub mod sandbox;
 pub mod schema;
+pub mod simulate;
 pub mod ui;

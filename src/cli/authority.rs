@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
+use tokio::sync::watch;
 
 use super::cluster::{Cluster, ClusterFlags, Controller};
 use crate::diagnose::Presence;
@@ -48,6 +49,20 @@ impl Authority {
         }
     }
 
+    /// The same, telling `acting` whenever the right to act comes or goes.
+    #[must_use]
+    pub fn telling(self, acting: watch::Sender<bool>) -> Self {
+        match self {
+            Self::Act(standings, release) => {
+                let told = standings.inspect(move |standing| {
+                    acting.send_replace(*standing == Standing::Act);
+                });
+                Self::Act(told.boxed(), release)
+            }
+            other => other,
+        }
+    }
+
     /// An engine that acts or follows, as it may.
     pub fn engine(self, engine: Engine) -> (Engine, Option<Release>) {
         match self {
@@ -84,6 +99,15 @@ impl ClusterFlags {
         Ok(finding)
     }
 
+    /// Whether we act, where this was found.
+    pub fn acts(&self, finding: &Finding) -> bool {
+        match self.controller {
+            Controller::Server => false,
+            Controller::Client => true,
+            Controller::Auto => *finding == Finding::Nobody,
+        }
+    }
+
     /// Settles who acts, and says so.
     ///
     /// # Errors
@@ -95,11 +119,7 @@ impl ClusterFlags {
         purpose: Purpose<'_>,
         printer: &Printer,
     ) -> Result<Authority, Failure> {
-        let acts = match self.controller {
-            Controller::Server => false,
-            Controller::Client => true,
-            Controller::Auto => finding == Finding::Nobody,
-        };
+        let acts = self.acts(&finding);
         if cluster.embedded.is_some() && acts || purpose.is_dry {
             return Ok(Authority::Unasked);
         }

@@ -13,8 +13,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::api::{DeploymentStatus, ObjectKey, ObjectMeta, OwnerReference, ReplicaSetStatus};
+use super::garbage::Propagation;
 use super::template::Template;
 use super::why::Why;
+
+pub use super::outcome::{Applied, Outcome, Refusal, RefusalReason};
 
 /// The kinds that the controllers write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -232,6 +235,29 @@ pub enum Action {
         /// retry of a refused write does (replicaset-controller section 10.3). A failed read is the step's answer.
         reread: bool,
     },
+    /// Delete an object whose owners are gone or going.
+    Collect {
+        /// Which.
+        target: Target,
+        /// What becomes of its own dependents.
+        propagation: Propagation,
+    },
+    /// Take an owner out of an object's references.
+    Disown {
+        /// Which.
+        target: Target,
+        /// UID of the reference to remove.
+        owner_uid: String,
+    },
+    /// Take away the finalizer by which an object waits for the garbage collector.
+    RemoveFinalizer {
+        /// Which.
+        target: Target,
+        /// The finalizer.
+        finalizer: &'static str,
+        /// Those that stay.
+        remaining: Vec<String>,
+    },
     /// Record an event. Its failure never matters.
     RecordEvent {
         /// The object it is about.
@@ -280,6 +306,15 @@ macro_rules! targeted {
             target: $target,
             ..
         } | Action::UpdateReplicaSetStatus {
+            target: $target,
+            ..
+        } | Action::Collect {
+            target: $target,
+            ..
+        } | Action::Disown {
+            target: $target,
+            ..
+        } | Action::RemoveFinalizer {
             target: $target,
             ..
         }
@@ -340,57 +375,4 @@ pub struct Step {
     pub why: Why,
     /// Steps with the same number may be sent at once; the next number starts when all of them were answered.
     pub batch: u32,
-}
-
-/// How the API answered one step.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// It was done.
-    Applied(Applied),
-    /// It was refused, or nobody knows.
-    Refused(Refusal),
-}
-
-/// What the server said about the object it wrote.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
-    /// The object's name (the server's choice where only a prefix was given).
-    pub name: String,
-    /// Its UID.
-    pub uid: String,
-    /// Its new version.
-    pub resource_version: String,
-}
-
-/// Why a write was not done.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Refusal {
-    /// The kind of refusal.
-    pub reason: RefusalReason,
-    /// The server's sentence.
-    pub message: String,
-}
-
-/// The refusals that the controllers tell apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusalReason {
-    /// 404.
-    NotFound,
-    /// 409, the name is taken.
-    AlreadyExists,
-    /// 409, somebody else wrote first.
-    Conflict,
-    /// 422.
-    Invalid,
-    /// 403 with the cause `NamespaceTerminating`.
-    NamespaceTerminating,
-    /// 403 for any other cause: RBAC, quota, admission.
-    Forbidden,
-    /// The answer did not come: the write may or may not have been done.
-    Timeout,
-    /// The server asks to come back later (429, 503).
-    Busy,
-    /// Anything else.
-    Other,
 }

@@ -21,6 +21,11 @@ pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
 /// Orders pods for deletion.
 pub const POD_DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
+/// Finalizer: the object goes when its dependents are gone.
+pub const FOREGROUND_DELETION: &str = "foregroundDeletion";
+/// Finalizer: the object goes when its dependents are nobody's.
+pub const ORPHAN: &str = "orphan";
+
 /// Condition: the rollout moves, or did.
 pub const PROGRESSING: &str = "Progressing";
 /// Condition: enough pods are available.

@@ -109,6 +109,25 @@ pub enum Why {
         /// Wanted pods.
         desired: i32,
     },
+    /// None of the object's owners is there any more.
+    OwnerGone {
+        /// One of them.
+        owner: String,
+    },
+    /// The object's owner goes when it has no dependents left.
+    OwnerWaits {
+        /// The owner.
+        owner: String,
+    },
+    /// The object's owner is deleted without its dependents.
+    OwnerOrphans {
+        /// The owner.
+        owner: String,
+    },
+    /// The dependents are nobody's now.
+    DependentsReleased,
+    /// The dependents are gone.
+    DependentsGone,
     /// An event tells what another step did.
     Tells,
 }
@@ -181,6 +200,13 @@ impl fmt::Display for Why {
             Self::TooManyPods { active, desired } => {
                 write!(f, "{}, {desired} wanted", count(*active, "pod"))
             }
+            Self::OwnerGone { owner } => write!(f, "{owner} is gone"),
+            Self::OwnerWaits { owner } => write!(f, "{owner} is being deleted, dependents first"),
+            Self::OwnerOrphans { owner } => {
+                write!(f, "{owner} is being deleted without its dependents")
+            }
+            Self::DependentsReleased => f.write_str("no dependents are left to it"),
+            Self::DependentsGone => f.write_str("its dependents are gone"),
             Self::Tells => f.write_str("tells what was done"),
         }
     }

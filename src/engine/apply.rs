@@ -259,12 +259,8 @@ impl Answer {
 
     fn from_failure(failed: &Failed, action: &Action) -> Self {
         let refusal = classify(&failed.error);
-        let effect = match (&refusal.reason, action.target()) {
-            (RefusalReason::NotFound, Some(target)) => Effect::Gone {
-                kind: target.kind,
-                key: target.key.clone(),
-                uid: target.uid.clone(),
-            },
+        let effect = match refusal.reason {
+            RefusalReason::NotFound => gone(action),
             _ => Effect::None,
         };
         Self {
@@ -338,26 +334,36 @@ fn applied(meta: &ObjectMeta) -> Applied {
     }
 }
 
-/// A finished delete is answered with a `Status`, one that takes its time with the object.
+/// A finished delete is answered with a `Status`, one that takes its time with the object. A deleted object whose last
+/// finalizer was taken away is answered as it last was.
 fn effect_of(action: &Action, body: &str) -> Result<Effect, serde_json::Error> {
     let deletes = matches!(
         action,
-        Action::DeletePod { .. } | Action::DeleteReplicaSet { .. }
+        Action::DeletePod { .. } | Action::DeleteReplicaSet { .. } | Action::Collect { .. }
     );
     if deletes && serde_json::from_str::<Kinded>(body)?.kind == "Status" {
-        return Ok(match action.target() {
-            Some(target) => Effect::Gone {
-                kind: target.kind,
-                key: target.key.clone(),
-                uid: target.uid.clone(),
-            },
-            None => Effect::None,
-        });
+        return Ok(gone(action));
+    }
+    if matches!(action, Action::RemoveFinalizer { .. }) {
+        let Stored { metadata } = serde_json::from_str(body)?;
+        let grace = metadata.deletion_grace_period_seconds.unwrap_or_default();
+        if metadata.is_deleting() && metadata.finalizers.is_empty() && grace == 0 {
+            return Ok(gone(action));
+        }
     }
     Ok(match action.kind() {
         Kind::Deployment => Effect::Deployment(serde_json::from_str(body)?),
         Kind::ReplicaSet => Effect::ReplicaSet(serde_json::from_str(body)?),
         Kind::Pod => Effect::Pod(serde_json::from_str(body)?),
+    })
+}
+
+/// The object that an action is about is no more.
+fn gone(action: &Action) -> Effect {
+    action.target().map_or(Effect::None, |target| Effect::Gone {
+        kind: target.kind,
+        key: target.key.clone(),
+        uid: target.uid.clone(),
     })
 }
 

@@ -37,6 +37,12 @@ impl EngineError {
         matches!(source, kube::Error::Api(status) if status.code == 429 || status.code >= 500)
     }
 
+    /// Whether the server has answered, and would answer the same another time: it does not allow it.
+    pub fn is_final(&self) -> bool {
+        let (Self::Reading { source, .. } | Self::Listing { source, .. }) = self;
+        matches!(source, kube::Error::Api(status) if matches!(status.code, 401 | 403 | 404))
+    }
+
     pub(crate) fn reading(kind: Kind, key: &ObjectKey, source: kube::Error) -> Self {
         Self::Reading {
             kind: kind.name(),

@@ -13,6 +13,7 @@ pub mod error;
 pub mod event;
 mod exchange;
 pub mod feed;
+mod garbage;
 mod guard;
 pub mod kind;
 pub mod lease;

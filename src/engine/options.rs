@@ -135,6 +135,18 @@ impl Scope {
         )
     }
 
+    /// Whether an object is selected of which only the name is known. Labels that nobody knows select nothing.
+    pub fn selects_by_name(&self, item: &Item) -> bool {
+        let may_have_any_labels = !matches!(
+            &self.which,
+            Which::Matching {
+                labels: Some(_),
+                ..
+            }
+        );
+        may_have_any_labels && self.selects(item.kind, &item.key, &BTreeMap::new())
+    }
+
     fn selects(&self, kind: Kind, key: &ObjectKey, labels: &BTreeMap<String, String>) -> bool {
         let in_namespace = self
             .namespaces

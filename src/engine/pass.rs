@@ -1,5 +1,7 @@
 //! One pass over one item: snapshot, plan, send, and plan again where an answer changed what comes next.
 
+mod owners;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +13,7 @@ use crate::clock::Clock;
 use crate::controller::action::{
     Action, AnnotationChanges, Applied, Kind, Outcome, Refusal, RefusalReason, Step,
 };
-use crate::controller::api::{Deployment, ReplicaSet};
+use crate::controller::api::ReplicaSet;
 use crate::controller::plan::{End, Plan, Requeue};
 use crate::controller::why::WaitingOn;
 
@@ -159,9 +161,11 @@ impl Pass<'_> {
     async fn run(&mut self, item: &Item) -> PassEnd {
         while self.answers.len() < self.plan.steps.len() {
             let batch = self.next_batch();
-            if needs_live_owner(&batch) && !self.asked_live {
-                self.ask_live_owner(item).await;
-                continue;
+            if self.needs_fresh_reads(&batch) {
+                match self.read_owners(item).await {
+                    Some(retry) => return retry,
+                    None => continue,
+                }
             }
             if !self.context.may_write() {
                 return PassEnd::Interrupted;
@@ -184,18 +188,6 @@ impl Pass<'_> {
             .take_while(|step| step.batch == rest[0].batch)
             .cloned()
             .collect()
-    }
-
-    async fn ask_live_owner(&mut self, item: &Item) {
-        self.asked_live = true;
-        let sender = &self.context.sender;
-        let uid = self.snapshot.uid();
-        let live = match item.kind {
-            Kind::Deployment => sender.live_owner::<Deployment>(&item.key, uid).await,
-            Kind::ReplicaSet | Kind::Pod => sender.live_owner::<ReplicaSet>(&item.key, uid).await,
-        };
-        self.snapshot.set_live_owner(live);
-        self.plan = self.snapshot.plan(&self.answers);
     }
 
     async fn asks_to_stop(&self, batch: &[Step]) -> bool {
@@ -388,13 +380,4 @@ impl Pass<'_> {
             },
         }
     }
-}
-
-fn needs_live_owner(batch: &[Step]) -> bool {
-    batch.iter().any(|step| {
-        matches!(
-            step.action,
-            Action::AdoptReplicaSet { .. } | Action::AdoptPod { .. }
-        )
-    })
 }

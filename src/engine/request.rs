@@ -1,12 +1,13 @@
 //! Actions as API requests. Updates are patches: they name what changes and the version it relies on, so fields that
 //! this binary does not know stay as they are.
 
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions, PropagationPolicy};
 use kube::core::Request;
 use serde_json::{Map, Value, json};
 
 use crate::controller::action::{Action, AnnotationChanges, NewPod, NewReplicaSet, Target};
 use crate::controller::api::{DeploymentStatus, OwnerReference, ReplicaSetStatus};
+use crate::controller::garbage::Propagation;
 
 use super::kind::SlimKind;
 use super::options::DryRun;
@@ -49,11 +50,19 @@ impl Requests {
                 }
                 self.merge(target, None, body)
             }
-            Action::DeleteReplicaSet { target } | Action::DeletePod { target } => self.delete(target),
+            Action::DeleteReplicaSet { target } | Action::DeletePod { target } => self.delete(target, None),
+            Action::Collect { target, propagation } => self.delete(target, Some(policy(*propagation))),
             Action::AdoptReplicaSet { target, owner } | Action::AdoptPod { target, owner } => {
                 self.strategic(target, &json!([owner_body(owner)]))
             }
-            Action::ReleaseReplicaSet { target, owner_uid } | Action::ReleasePod { target, owner_uid } => {
+            Action::RemoveFinalizer { target, remaining, .. } => {
+                let mut body = merge_body(target, &AnnotationChanges::new());
+                body["metadata"]["finalizers"] = json!(remaining);
+                self.merge(target, None, body)
+            }
+            Action::ReleaseReplicaSet { target, owner_uid }
+            | Action::ReleasePod { target, owner_uid }
+            | Action::Disown { target, owner_uid } => {
                 self.strategic(target, &json!([{ "$patch": "delete", "uid": owner_uid }]))
             }
             Action::UpdateDeployment { target, template, annotations } => {
@@ -91,8 +100,13 @@ impl Requests {
         Request::new(path).create(&params, body.to_string().into_bytes())
     }
 
-    fn delete(self, target: &Target) -> Result<HttpRequest, kube::core::request::Error> {
+    fn delete(
+        self,
+        target: &Target,
+        policy: Option<PropagationPolicy>,
+    ) -> Result<HttpRequest, kube::core::request::Error> {
         let params = DeleteParams {
+            propagation_policy: policy,
             dry_run: self.dry_run == DryRun::Server,
             preconditions: Some(Preconditions {
                 uid: Some(target.uid.clone()),
@@ -158,6 +172,14 @@ impl Requests {
                 request.patch_subresource(subresource, &target.key.name, &params, patch)
             }
         }
+    }
+}
+
+fn policy(propagation: Propagation) -> PropagationPolicy {
+    match propagation {
+        Propagation::Background => PropagationPolicy::Background,
+        Propagation::Foreground => PropagationPolicy::Foreground,
+        Propagation::Orphan => PropagationPolicy::Orphan,
     }
 }
 

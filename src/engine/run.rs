@@ -1,5 +1,6 @@
 //! The loop: takes items from the queue, runs their passes, and judges what is at rest.
 
+mod news;
 mod standing;
 
 use std::collections::{BTreeMap, HashMap};
@@ -232,17 +233,6 @@ impl Engine {
         }
     }
 
-    /// Asks for the passes that a change calls for (deployment- and replicaset-controller section 3).
-    fn trigger(&mut self, news: &Effect) {
-        for (subject, item) in self.context.concerned(news, &self.options.scope) {
-            self.tracks.touch(subject.clone());
-            self.subjects.insert(item.clone(), subject.clone());
-            if !self.is_held(&subject) {
-                self.queue.add(item);
-            }
-        }
-    }
-
     /// The selected object that an item belongs to.
     fn subject(&self, item: &Item) -> Item {
         self.subjects.get(item).unwrap_or(item).clone()
@@ -266,6 +256,10 @@ impl Engine {
                 wrote,
             } => {
                 self.queue.forget_failures(item);
+                if wrote {
+                    // What is gone is told of too, once something it left behind was found.
+                    self.tracks.touch(subject.clone());
+                }
                 self.tracks.set_waits(&subject, item.clone(), waiting);
                 if wrote && self.options.dry_run == DryRun::None {
                     self.queue.add(item.clone());
@@ -301,11 +295,6 @@ impl Engine {
         self.queue.remove(item);
         self.subjects.remove(item);
         self.tracks.forget(subject, item);
-        if item.kind == Kind::Deployment
-            && let Some(what) = self.tracks.end(subject, End::Deleted)
-        {
-            self.context.tell(subject, what);
-        }
     }
 
     fn requeue(&mut self, item: &Item, requeue: Requeue) {
@@ -356,12 +345,21 @@ impl Engine {
             self.end(subject, end);
             return;
         }
-        if self
+        let is_gone = self
             .context
-            .items_of(subject)
-            .iter()
-            .any(|item| self.queue.is_busy(item))
-        {
+            .store()
+            .meta(subject.kind, &subject.key)
+            .is_none();
+        let items = if is_gone {
+            self.left_behind(subject)
+        } else {
+            self.context.items_of(subject)
+        };
+        if items.iter().any(|item| self.queue.is_busy(item)) {
+            return;
+        }
+        if is_gone {
+            self.end(subject, End::Deleted);
             return;
         }
         if let Some(what) = self.tracks.waiting_news(subject) {

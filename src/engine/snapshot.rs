@@ -8,7 +8,7 @@ use crate::controller::action::{Kind, Outcome};
 use crate::controller::api::{ObjectKey, ReplicaSet};
 use crate::controller::plan::{LiveOwner, Plan};
 use crate::controller::replica_set::{Limits, room};
-use crate::controller::{deployment, replica_set};
+use crate::controller::{deployment, garbage, replica_set};
 
 use super::kind::SlimKind;
 use super::store::{Item, Store};
@@ -20,11 +20,17 @@ pub enum Snapshot {
     Deployment(deployment::Snapshot),
     /// Of a ReplicaSet.
     ReplicaSet(replica_set::Snapshot),
+    /// Of an object whose owners are gone or going, or that waits for its dependents.
+    Garbage(garbage::Snapshot),
 }
 
 impl Snapshot {
-    /// What the store knows about an item; `None` when it knows no such object.
+    /// What the store knows about an item; `None` when it knows no such object, or nothing is to be done about it.
     pub fn of(store: &Store, item: &Item, now: Timestamp) -> Option<Self> {
+        let garbage = store.garbage(item).map(Self::Garbage);
+        if let Some(garbage) = garbage.filter(|garbage| !garbage.plan(&[]).steps.is_empty()) {
+            return Some(garbage);
+        }
         match item.kind {
             Kind::Deployment => of_deployment(store, item, now).map(Self::Deployment),
             Kind::ReplicaSet => of_replica_set(store, item, now).map(Self::ReplicaSet),
@@ -37,6 +43,7 @@ impl Snapshot {
         match self {
             Self::Deployment(snapshot) => deployment::reconcile(snapshot, answers),
             Self::ReplicaSet(snapshot) => replica_set::reconcile(snapshot, answers),
+            Self::Garbage(snapshot) => garbage::collect(snapshot, answers),
         }
     }
 
@@ -45,6 +52,7 @@ impl Snapshot {
         match self {
             Self::Deployment(snapshot) => &snapshot.deployment.meta.uid,
             Self::ReplicaSet(snapshot) => &snapshot.replica_set.meta.uid,
+            Self::Garbage(snapshot) => &snapshot.target.uid,
         }
     }
 
@@ -53,6 +61,8 @@ impl Snapshot {
         match self {
             Self::Deployment(snapshot) => snapshot.live_owner = live,
             Self::ReplicaSet(snapshot) => snapshot.live_owner = live,
+            // Its owners are confirmed one by one.
+            Self::Garbage(_) => {}
         }
     }
 

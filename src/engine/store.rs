@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::controller::action::Kind;
-use crate::controller::api::{Deployment, ObjectKey, Pod, ReplicaSet};
+use crate::controller::api::{Deployment, ObjectKey, ObjectMeta, OwnerReference, Pod, ReplicaSet};
 
 use super::apply::Effect;
 use super::kind::SlimKind;
@@ -22,6 +22,8 @@ pub struct Store {
     pub replica_sets: Table<ReplicaSet>,
     /// Pods that have no controller, or one that is a ReplicaSet.
     pub pods: Table<Pod>,
+    /// Owners of which a fresh read has said that they are gone.
+    pub(super) confirmed_gone: Tombstones,
     /// Whether the API server was seen to drop `terminatingReplicas` from a status.
     pub omits_terminating_replicas: bool,
 }
@@ -31,6 +33,8 @@ pub struct Store {
 pub struct Table<T> {
     by_key: HashMap<ObjectKey, Arc<T>>,
     by_owner: HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
+    /// By owners that are not the controller.
+    by_other_owner: HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
     orphans: HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
     gone: Tombstones,
 }
@@ -40,6 +44,7 @@ impl<T> Default for Table<T> {
         Self {
             by_key: HashMap::new(),
             by_owner: HashMap::new(),
+            by_other_owner: HashMap::new(),
             orphans: HashMap::new(),
             gone: Tombstones::default(),
         }
@@ -60,6 +65,15 @@ impl Store {
         }
     }
 
+    /// The metadata of an object.
+    pub fn meta(&self, kind: Kind, key: &ObjectKey) -> Option<&ObjectMeta> {
+        match kind {
+            Kind::Deployment => self.deployments.get(key).map(|object| &object.meta),
+            Kind::ReplicaSet => self.replica_sets.get(key).map(|object| &object.meta),
+            Kind::Pod => self.pods.get(key).map(|object| &object.meta),
+        }
+    }
+
     /// Which objects of a kind are known, in one namespace or in all.
     pub fn identities(&self, kind: Kind, namespace: Option<&str>) -> Vec<Identity> {
         match kind {
@@ -73,7 +87,7 @@ impl Store {
 /// UIDs of objects that are gone, the latest few thousand: an answer that is still under way when its object goes is
 /// never that late.
 #[derive(Debug, Default)]
-struct Tombstones {
+pub(super) struct Tombstones {
     uids: HashSet<String>,
     order: VecDeque<String>,
 }
@@ -81,7 +95,7 @@ struct Tombstones {
 impl Tombstones {
     const MAX: usize = 4096;
 
-    fn insert(&mut self, uid: &str) {
+    pub(super) fn insert(&mut self, uid: &str) {
         if self.uids.insert(uid.to_owned()) {
             self.order.push_back(uid.to_owned());
         }
@@ -92,7 +106,7 @@ impl Tombstones {
         }
     }
 
-    fn contains(&self, uid: &str) -> bool {
+    pub(super) fn contains(&self, uid: &str) -> bool {
         self.uids.contains(uid)
     }
 }
@@ -200,6 +214,13 @@ impl<T: SlimKind> Table<T> {
             .flat_map(BTreeMap::values)
     }
 
+    /// Objects that have this UID among their owners.
+    pub fn dependents(&self, uid: &str) -> impl Iterator<Item = &Arc<T>> {
+        let others = self.by_other_owner.get(uid);
+        self.owned_by(uid)
+            .chain(others.into_iter().flat_map(BTreeMap::values))
+    }
+
     /// Objects of a namespace without a controller, in the order of names.
     pub fn orphans(&self, namespace: &str) -> impl Iterator<Item = &Arc<T>> {
         self.orphans
@@ -215,19 +236,42 @@ impl<T: SlimKind> Table<T> {
             None => self.orphans.entry(meta.namespace.clone()).or_default(),
         };
         group.insert(key.clone(), Arc::clone(object));
+        for owner in other_owners(meta) {
+            let group = self.by_other_owner.entry(owner.uid.clone()).or_default();
+            group.insert(key.clone(), Arc::clone(object));
+        }
     }
 
     fn unlink(&mut self, object: &Arc<T>) {
         let meta = object.meta();
-        let (groups, name) = match meta.controller() {
-            Some(owner) => (&mut self.by_owner, owner.uid.as_str()),
-            None => (&mut self.orphans, meta.namespace.as_str()),
-        };
-        if let Some(group) = groups.get_mut(name) {
-            group.remove(&meta.key());
-            if group.is_empty() {
-                groups.remove(name);
-            }
+        let key = meta.key();
+        match meta.controller() {
+            Some(owner) => take_out(&mut self.by_owner, &owner.uid, &key),
+            None => take_out(&mut self.orphans, &meta.namespace, &key),
+        }
+        for owner in other_owners(meta) {
+            take_out(&mut self.by_other_owner, &owner.uid, &key);
+        }
+    }
+}
+
+/// The owners that are not the controller.
+fn other_owners(meta: &ObjectMeta) -> impl Iterator<Item = &OwnerReference> {
+    let controller = meta.controller().map(|owner| &owner.uid);
+    let owners = meta.owner_references.iter();
+    owners.filter(move |owner| Some(&owner.uid) != controller)
+}
+
+/// Takes an object out of its group, and the group away when it was the last.
+fn take_out<T>(
+    groups: &mut HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
+    name: &str,
+    key: &ObjectKey,
+) {
+    if let Some(group) = groups.get_mut(name) {
+        group.remove(key);
+        if group.is_empty() {
+            groups.remove(name);
         }
     }
 }

@@ -46,9 +46,10 @@ impl Tracks {
 
     /// Enters what an item's latest pass waits for.
     pub fn set_waits(&mut self, subject: &Item, item: Item, waits: Vec<WaitingOn>) {
-        let track = self.by_item.entry(subject.clone()).or_default();
-        track.waits.insert(item, waits);
-        self.dirty.insert(subject.clone());
+        if let Some(track) = self.by_item.get_mut(subject) {
+            track.waits.insert(item, waits);
+            self.dirty.insert(subject.clone());
+        }
     }
 
     /// Forgets an item that is gone.
@@ -135,10 +136,6 @@ impl Tracks {
     /// How an object that is at rest stands, for this goal. `None`: it goes on.
     pub fn verdict(&self, subject: &Item, goal: Goal) -> Option<End> {
         let track = self.by_item.get(subject)?;
-        if subject.kind == Kind::Deployment && track.overview.is_none() {
-            // It is gone: what is left of it makes no rollout.
-            return track.end.clone();
-        }
         if track.is_complete() {
             return Some(End::Complete);
         }

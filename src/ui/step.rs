@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::controller::action::Action;
+use crate::controller::action::{Action, Kind, Target};
 use crate::controller::deployment::overview::Overview;
 use crate::controller::keys;
 use crate::controller::plural::count;
@@ -91,11 +91,14 @@ pub fn weight(action: &Action) -> Weight {
         | Action::ReleaseReplicaSet { .. }
         | Action::AdoptPod { .. }
         | Action::ReleasePod { .. }
+        | Action::Disown { .. }
+        | Action::RemoveFinalizer { .. }
         | Action::UpdateDeployment {
             template: Some(_), ..
         } => Weight::Step,
+        Action::Collect { target, .. } if target.kind != Kind::Pod => Weight::Step,
         Action::ScaleReplicaSet { from, to, .. } if from != to => Weight::Step,
-        Action::CreatePod { .. } | Action::DeletePod { .. } => Weight::Pod,
+        Action::CreatePod { .. } | Action::DeletePod { .. } | Action::Collect { .. } => Weight::Pod,
         Action::ScaleReplicaSet { .. }
         | Action::UpdateReplicaSet { .. }
         | Action::UpdateDeployment { template: None, .. }
@@ -171,6 +174,10 @@ impl<'a> Words<'a> {
             Action::DeletePod { target }
             | Action::AdoptPod { target, .. }
             | Action::ReleasePod { target, .. } => format!("pod {}", target.key.name),
+            Action::Collect { target, .. } | Action::Disown { target, .. } => self.whole(target),
+            Action::RemoveFinalizer {
+                target, finalizer, ..
+            } => format!("finalizer {finalizer} of {}", self.whole(target)),
             Action::RecordEvent {
                 regarding,
                 reason,
@@ -184,6 +191,14 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// An object of whatever kind.
+    fn whole(&self, target: &'a Target) -> String {
+        match target.kind {
+            Kind::ReplicaSet => self.name(&target.key.name).to_string(),
+            kind => format!("{} {}", kind.word(), target.key.name),
+        }
+    }
+
     fn name(&self, replica_set: &'a str) -> ReplicaSetName<'a> {
         ReplicaSetName::new(replica_set, self.revisions, self.naming)
     }
@@ -194,9 +209,14 @@ fn verbs(action: &Action) -> (&'static str, &'static str) {
         Action::CreateReplicaSet(_) | Action::CreatePod { .. } => ("create", "created"),
         Action::ScaleReplicaSet { from, to, .. } if to > from => ("scale up", "scaled up"),
         Action::ScaleReplicaSet { from, to, .. } if to < from => ("scale down", "scaled down"),
-        Action::DeleteReplicaSet { .. } | Action::DeletePod { .. } => ("delete", "deleted"),
+        Action::DeleteReplicaSet { .. } | Action::DeletePod { .. } | Action::Collect { .. } => {
+            ("delete", "deleted")
+        }
         Action::AdoptReplicaSet { .. } | Action::AdoptPod { .. } => ("adopt", "adopted"),
-        Action::ReleaseReplicaSet { .. } | Action::ReleasePod { .. } => ("release", "released"),
+        Action::ReleaseReplicaSet { .. } | Action::ReleasePod { .. } | Action::Disown { .. } => {
+            ("release", "released")
+        }
+        Action::RemoveFinalizer { .. } => ("remove", "removed"),
         Action::UpdateDeployment {
             template: Some(_), ..
         } => ("roll back", "rolled back"),

@@ -27,7 +27,13 @@ pub(crate) struct ApiServer {
 
 impl ApiServer {
     /// Starts the servers, if there are any.
+    #[allow(dead_code, reason = "not every suite leaves the flags as they are")]
     pub(crate) async fn start() -> Option<Self> {
+        Self::start_with(&[]).await
+    }
+
+    /// Starts them with further flags for kube-apiserver.
+    pub(crate) async fn start_with(more: &[&str]) -> Option<Self> {
         let assets = PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS")?);
         let directory = tempfile::tempdir().expect("a temporary directory");
         let place = directory.path();
@@ -42,7 +48,7 @@ impl ApiServer {
             format!("--listen-peer-urls={peers}"),
         ];
         let key = place.join("service-account.key").display().to_string();
-        let flags = [
+        let mut flags = vec![
             format!("--etcd-servers={etcd}"),
             "--bind-address=127.0.0.1".to_owned(),
             format!("--secure-port={port}"),
@@ -55,6 +61,7 @@ impl ApiServer {
             // Nobody makes service accounts here.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
         ];
+        flags.extend(more.iter().map(ToString::to_string));
         let server = Self {
             servers: vec![
                 spawn(&assets, "etcd", &etcd_flags, place),

@@ -56,12 +56,15 @@ pub struct SyncArgs {
     /// With -f: take over fields that other managers own
     #[arg(long)]
     pub force_conflicts: bool,
-    /// With --controller=client: act even beside a live controller manager
+    /// With --controller=client: act even beside a live controller manager. With --simulate-pods: though nodes are ready
     #[arg(long)]
     pub force: bool,
     /// With --watch: stand by while another client acts, and take over when it is gone
     #[arg(long, requires = "watch")]
     pub leader_elect: bool,
+    /// With --watch or --wait: play scheduler and kubelets, on a cluster that has none
+    #[arg(long)]
+    pub simulate_pods: bool,
     /// How rollouts are followed
     #[command(flatten)]
     pub following: WaitFlags,
@@ -85,7 +88,10 @@ Examples:
   kubectl rs sync deploy/web --dry-run=client
 
   # Act as the controller of a cluster that has none, until Ctrl-C
-  kubectl rs sync -A --watch";
+  kubectl rs sync -A --watch
+
+  # The same for envtest: pods become ready, though there are no nodes
+  kubectl rs sync -A --watch --simulate-pods";
 
 /// `--dry-run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,6 +5,7 @@ mod ask;
 mod followed;
 mod outcome;
 mod planned;
+mod pods;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use args::DryRunMode;
@@ -63,6 +65,7 @@ impl SyncArgs {
         verbose: bool,
         signal: impl Future<Output = ()>,
     ) -> anyhow::Result<ExitCode> {
+        pods::check_usage(&self)?;
         let format = self.output.format(&FORMATS)?;
         let printer = self.view.printer(verbose);
         let selection = self.selection.selection()?;
@@ -77,6 +80,11 @@ impl SyncArgs {
         let options = self.options(scope.clone(), presets, &view, began.elapsed());
         let engine = Engine::new(cluster.client.clone(), cluster.clock, options, view.sink());
         let presence = authority.presence();
+        let (acting, is_acting) = watch::channel(true);
+        let authority = authority.telling(acting);
+        let _pods = self
+            .simulate_pods
+            .then(|| pods::start(&cluster, &scope, is_acting, &printer));
         let (engine, lease) = authority.engine(engine);
         if !self.is_following() {
             let summary = engine.run(signal).await;
@@ -145,6 +153,9 @@ impl SyncArgs {
                 .look_around(&cluster, namespaces, self.force)
                 .await?
         };
+        if self.simulate_pods {
+            pods::check(self, &cluster, &finding).await?;
+        }
         let presets = match &manifests {
             Some(manifests) => self.submit(manifests, &cluster, printer).await?,
             None => Vec::new(),

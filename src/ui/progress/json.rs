@@ -263,6 +263,11 @@ impl<'a> Facts<'a> {
             Action::DeletePod { target } => Self::new("delete", target),
             Action::AdoptPod { target, .. } => Self::new("adopt", target),
             Action::ReleasePod { target, .. } => Self::new("release", target),
+            Action::Collect { target, .. } => Self::new("delete", target).of_revision(revisions),
+            Action::Disown { target, .. } => Self::new("release", target).of_revision(revisions),
+            Action::RemoveFinalizer { target, .. } => {
+                Self::new("removeFinalizer", target).of_revision(revisions)
+            }
             Action::RecordEvent {
                 regarding,
                 type_,

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::controller::action::{Action, Step};
+use crate::controller::action::{Action, Kind, Step};
 use crate::controller::plural::count;
+use crate::controller::why::Why;
 use crate::ui::step::{Naming, ReplicaSetName, Revisions};
 
 /// Pods of one ReplicaSet that were created, or deleted, one after the other.
@@ -14,6 +15,8 @@ pub(super) struct PodBatch {
     /// `None`: pods whose names tell no owner.
     replica_set: Option<String>,
     pods: u32,
+    /// Why, where no line about a size says it.
+    why: Option<Why>,
 }
 
 impl PodBatch {
@@ -22,13 +25,18 @@ impl PodBatch {
         let (created, replica_set) = match &step.action {
             Action::CreatePod { replica_set, .. } => (true, Some(replica_set.key.name.as_str())),
             Action::DeletePod { target } => (false, revisions.owner_of_pod(&target.key.name)),
+            Action::Collect { target, .. } if target.kind == Kind::Pod => {
+                (false, revisions.owner_of_pod(&target.key.name))
+            }
             _ => return None,
         };
+        let is_garbage = matches!(step.action, Action::Collect { .. });
         Some(Self {
             created,
             dry_run,
             replica_set: replica_set.map(str::to_owned),
             pods: 1,
+            why: is_garbage.then(|| step.why.clone()),
         })
     }
 
@@ -36,7 +44,8 @@ impl PodBatch {
     pub(super) fn absorb(&mut self, next: &Self) -> bool {
         let same = self.created == next.created
             && self.dry_run == next.dry_run
-            && self.replica_set == next.replica_set;
+            && self.replica_set == next.replica_set
+            && self.why == next.why;
         if same {
             self.pods += next.pods;
         }
@@ -59,10 +68,12 @@ impl PodBatch {
             (false, false) => "deleted",
         };
         let pods = count(self.pods, "pod");
+        let why = self.why.as_ref().map(|why| format!(": {why}"));
+        let why = why.unwrap_or_default();
         let mark = if self.dry_run { " (dry run)" } else { "" };
         match self.name(revisions, Naming::Revision) {
-            Some(name) => format!("{name}: {verb} {pods}{mark}"),
-            None => format!("{verb} {pods}{mark}"),
+            Some(name) => format!("{name}: {verb} {pods}{why}{mark}"),
+            None => format!("{verb} {pods}{why}{mark}"),
         }
     }
 

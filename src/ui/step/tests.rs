@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::super::scene::{self, NEW, OLD};
 use super::*;
-use crate::controller::action::{Kind, Step};
+use crate::controller::action::Step;
 use crate::controller::api::OwnerReference;
+use crate::controller::garbage::Propagation;
 use crate::controller::template::Template;
 use crate::controller::why::Why;
 
@@ -68,6 +69,19 @@ fn rare_actions() -> Vec<Action> {
             target: replica_set(),
             status: Box::default(),
             reread: false,
+        },
+        Action::Collect {
+            target: replica_set(),
+            propagation: Propagation::Background,
+        },
+        Action::Disown {
+            target: pod(),
+            owner_uid: owner_uid(),
+        },
+        Action::RemoveFinalizer {
+            target: deployment(),
+            finalizer: "orphan",
+            remaining: Vec::new(),
         },
     ]
 }
