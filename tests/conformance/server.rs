@@ -91,6 +91,9 @@ fn call(action: &Action) -> [&str; 4] {
             ["update", "replicasets", "status", &target.key.name]
         }
         Action::RecordEvent { .. } => ["create", "events", "", ""],
+        Action::Collect { .. } | Action::Disown { .. } | Action::RemoveFinalizer { .. } => {
+            panic!("no controller does this: {action:?}")
+        }
     }
 }
 

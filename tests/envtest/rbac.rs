@@ -77,7 +77,16 @@ async fn the_service_account_may_do_all_that_is_done() {
         told("ScalingReplicaSet") && told("SuccessfulCreate"),
         "{events:?}"
     );
-    bench.rolled_out("deployment/kubectl-rs").await;
+    bench
+        .kubectl(&[
+            "rollout",
+            "status",
+            "-n",
+            "kubectl-rs",
+            "deployment/kubectl-rs",
+            TIMEOUT,
+        ])
+        .await;
 
     let (code, said) = program.stop().await;
     assert_eq!(code, Some(130), "{said}");

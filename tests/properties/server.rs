@@ -76,6 +76,9 @@ impl World {
                 self.pod(target).map(|pod| own(&mut pod.meta, None))
             }
             Action::RecordEvent { .. } => Ok(Applied::default()),
+            Action::Collect { .. } | Action::Disown { .. } | Action::RemoveFinalizer { .. } => {
+                panic!("no controller does this: {action:?}")
+            }
         };
         answer.map_or_else(refused, Outcome::Applied)
     }

@@ -121,6 +121,9 @@ fn every_step_has_words() {
     update annotations of deployment web | updated annotations of deployment web
     update annotations of web-6d4b (revision 1) | updated annotations of web-6d4b (revision 1)
     update status of web-6d4b (revision 1) | updated status of web-6d4b (revision 1)
+    delete web-6d4b (revision 1) | deleted web-6d4b (revision 1)
+    release pod web-6d4b-x1 | released pod web-6d4b-x1
+    remove finalizer orphan of deployment web | removed finalizer orphan of deployment web
     ");
 }
 
