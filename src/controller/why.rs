@@ -135,20 +135,16 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NewTemplate { max_total, .. } => {
-                write!(
-                    f,
-                    "new template: at most {} in total",
-                    count(*max_total, "pod")
-                )
-            }
-            Self::SurgeRoom { total, max_total } => {
-                write!(
-                    f,
-                    "surge room {}: total {total} of at most {max_total}",
-                    i64::from(*max_total) - i64::from(*total)
-                )
-            }
+            Self::NewTemplate { max_total, .. } => write!(
+                f,
+                "new template: at most {} in total",
+                count(*max_total, "pod")
+            ),
+            Self::SurgeRoom { total, max_total } => write!(
+                f,
+                "surge room {}: total {total} of at most {max_total}",
+                i64::from(*max_total) - i64::from(*total)
+            ),
             Self::AboveDesired { desired } => write!(f, "more than the {desired} wanted"),
             Self::UnhealthyOld { unavailable, limit } => write!(
                 f,
@@ -168,12 +164,10 @@ impl fmt::Display for Why {
             Self::RecreateUp => f.write_str("Recreate: old pods are gone"),
             Self::Scaled { desired } => write!(f, "scaled to {desired}"),
             Self::Saturated => f.write_str("the new ReplicaSet is complete"),
-            Self::Proportional { total, allowed } => {
-                write!(
-                    f,
-                    "scaled in mid-rollout: each takes its share of {total} to {allowed}"
-                )
-            }
+            Self::Proportional { total, allowed } => write!(
+                f,
+                "scaled in mid-rollout: each takes its share of {total} to {allowed}"
+            ),
             Self::FollowDeployment => {
                 f.write_str("annotations or minReadySeconds follow the Deployment")
             }
@@ -200,15 +194,25 @@ impl fmt::Display for Why {
             Self::TooManyPods { active, desired } => {
                 write!(f, "{}, {desired} wanted", count(*active, "pod"))
             }
-            Self::OwnerGone { owner } => write!(f, "{owner} is gone"),
-            Self::OwnerWaits { owner } => write!(f, "{owner} is being deleted, dependents first"),
-            Self::OwnerOrphans { owner } => {
-                write!(f, "{owner} is being deleted without its dependents")
-            }
+            Self::OwnerGone { owner }
+            | Self::OwnerWaits { owner }
+            | Self::OwnerOrphans { owner } => self.fmt_owner(owner, f),
             Self::DependentsReleased => f.write_str("no dependents are left to it"),
             Self::DependentsGone => f.write_str("its dependents are gone"),
             Self::Tells => f.write_str("tells what was done"),
         }
+    }
+}
+
+impl Why {
+    /// How the owner stands on whose account something is done.
+    fn fmt_owner(&self, owner: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match self {
+            Self::OwnerWaits { .. } => "being deleted, dependents first",
+            Self::OwnerOrphans { .. } => "being deleted without its dependents",
+            _ => "gone",
+        };
+        write!(f, "{owner} is {how}")
     }
 }
 

@@ -151,10 +151,9 @@ impl Selection<'_> {
         }
         let meta = self.store.meta(item.kind, &item.key)?;
         let owners = meta.owner_references.iter();
-        let of_owner = owners
-            .take(most_owners)
-            .filter_map(|owner| self.subject_of_owner(&meta.namespace, owner, most_owners))
-            .next();
+        let mut owners = owners.take(most_owners);
+        let of_owner =
+            owners.find_map(|owner| self.subject_of_owner(&meta.namespace, owner, most_owners));
         of_owner.or_else(|| {
             let is_selected = match item.kind {
                 Kind::Deployment => {

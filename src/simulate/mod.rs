@@ -64,8 +64,8 @@ impl Simulation {
             }
             let wait = player.next_wait().filter(|_| is_acting);
             tokio::select! {
-                Some(news) = feed.next() => for (watched, event) in news {
-                    player.take_in(&watched, event)?;
+                Some(news) = feed.next() => for (namespace, event) in news {
+                    player.take_in(namespace.as_deref(), event)?;
                 },
                 changed = acting.changed(), if may_change => may_change = changed.is_ok(),
                 () = sleep(wait.unwrap_or_default()), if wait.is_some() => {}
@@ -154,11 +154,10 @@ impl Player {
     /// Takes in what a watch of `namespace` says.
     fn take_in(
         &mut self,
-        namespace: &Option<String>,
+        namespace: Option<&str>,
         event: watcher::Result<Event<DynamicObject>>,
     ) -> Result<(), watcher::Error> {
-        let is_watched =
-            |key: &ObjectKey| namespace.as_ref().is_none_or(|name| *name == key.namespace);
+        let is_watched = |key: &ObjectKey| namespace.is_none_or(|name| name == key.namespace);
         match event {
             Ok(Event::Init) => {
                 let known = self.known.iter().filter(|key| is_watched(key));

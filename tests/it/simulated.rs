@@ -20,8 +20,8 @@ fn simulate(world: &World, acting: watch::Receiver<bool>) -> JoinHandle<()> {
         namespaces: None,
     };
     tokio::spawn(async move {
-        let Err(error) = simulation.run(acting).await;
-        panic!("pods can be watched: {error}");
+        let ended = simulation.run(acting).await;
+        ended.expect("pods can be watched");
     })
 }
 
