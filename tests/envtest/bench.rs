@@ -8,6 +8,7 @@ use std::time::Duration;
 use kube::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use crate::api_server::ApiServer;
@@ -21,6 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Where a test works.
 pub(crate) struct Bench {
     server: ApiServer,
+    _directory: TempDir,
     kubeconfig: PathBuf,
     pub(crate) client: Client,
 }
@@ -41,10 +43,13 @@ impl Bench {
             return None;
         }
         let server = ApiServer::start_with(flags).await?;
-        let kubeconfig = server.kubeconfig();
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let kubeconfig = directory.path().join("kubeconfig");
+        std::fs::write(&kubeconfig, server.kubeconfig().to_string()).expect("a writable directory");
         let client = server.client();
         Some(Self {
             server,
+            _directory: directory,
             kubeconfig,
             client,
         })
