@@ -159,8 +159,10 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
 /// Commands that send a handful of requests and end don't pay for more threads.
 fn runtime(command: &Command) -> io::Result<Runtime> {
     let mut builder = match command {
-        Command::Sync(_) | Command::Status(_) => Builder::new_multi_thread(),
-        _ => Builder::new_current_thread(),
+        Command::Rollout(_) | Command::Set(_) | Command::Completion(_) | Command::Version(_) => {
+            Builder::new_current_thread()
+        }
+        _ => Builder::new_multi_thread(),
     };
     builder.enable_all().build()
 }
