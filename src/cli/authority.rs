@@ -30,14 +30,19 @@ pub struct Purpose<'a> {
     pub is_patient: bool,
 }
 
+/// What to give for acting where nobody can say whether somebody else does.
+const ACT: &str = "--controller=client";
+/// What to give for acting beside a live controller manager.
+const ACT_BESIDE: &str = "--controller=client --force";
+
 /// Who acts.
 pub enum Authority {
     /// We do, on a cluster of our own or without writing: nobody has to be asked.
     Unasked,
     /// We do, as long as the mandate lasts.
     Act(BoxStream<'static, Standing>, Release),
-    /// The cluster's controllers do; we follow.
-    Follow,
+    /// The cluster's controllers do; we follow. What to give for acting instead.
+    Follow(&'static str),
 }
 
 impl Authority {
@@ -45,7 +50,16 @@ impl Authority {
     pub fn presence(&self) -> Presence {
         match self {
             Self::Unasked | Self::Act(..) => Presence::Acting,
-            Self::Follow => Presence::Unknown,
+            Self::Follow(_) => Presence::Unknown,
+        }
+    }
+
+    /// What to give for acting where others are in charge but do nothing. A controller manager that comes back while we
+    /// act is a live one.
+    pub fn way_out(&self) -> &'static str {
+        match self {
+            Self::Follow(flags) => flags,
+            Self::Unasked | Self::Act(..) => ACT_BESIDE,
         }
     }
 
@@ -68,7 +82,7 @@ impl Authority {
         match self {
             Self::Unasked => (engine, None),
             Self::Act(standings, release) => (engine.under(standings), Some(release)),
-            Self::Follow => (engine.following(), None),
+            Self::Follow(_) => (engine.following(), None),
         }
     }
 }
@@ -128,11 +142,11 @@ impl ClusterFlags {
                 Controller::Server => "--controller=server".to_owned(),
                 _ => finding.to_string(),
             };
-            let way_out = if finding.is_live() { " --force" } else { "" };
+            let flags = if finding.is_live() { ACT_BESIDE } else { ACT };
             printer.talk(format!(
-                "{why}: following, nothing is written to ReplicaSets and pods (--controller=client{way_out} to act)"
+                "{why}: following, nothing is written to ReplicaSets and pods ({flags} to act)"
             ));
-            return Ok(Authority::Follow);
+            return Ok(Authority::Follow(flags));
         }
         printer.talk(format!("{finding}: acting from here"));
         let claim = Claim {

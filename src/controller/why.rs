@@ -293,6 +293,11 @@ pub enum WaitingOn {
     Deleting,
     /// The progress deadline has passed.
     DeadlineExceeded,
+    /// Whoever is to act has not looked at the newest change for a while.
+    Unobserved {
+        /// Its generation.
+        generation: i64,
+    },
     /// A write was refused.
     Refused {
         /// The API server's words.
@@ -348,6 +353,7 @@ impl fmt::Display for WaitingOn {
             Self::ReplicaFailure { message } | Self::Refused { message } => f.write_str(message),
             Self::Deleting => f.write_str("being deleted"),
             Self::DeadlineExceeded => f.write_str("progress deadline passed"),
+            Self::Unobserved { generation } => write!(f, "generation {generation} to be seen"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::controller::action::{Kind, Outcome, Step};
+use crate::controller::action::{Kind, Outcome, Refusal, Step};
 use crate::controller::api::ObjectKey;
 use crate::controller::deployment::overview::Overview;
 use crate::controller::why::WaitingOn;
@@ -77,4 +77,13 @@ pub enum End {
     Paused,
     /// Gone.
     Deleted,
+}
+
+/// A step that was planned and not done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    /// The step.
+    pub step: Step,
+    /// Why it was refused; `None`: it was not tried.
+    pub refusal: Option<Refusal>,
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -10,6 +11,7 @@ use crate::controller::action::{Action, Kind, Outcome, RefusalReason, Step};
 use crate::controller::api::{ObjectKey, Pod};
 use crate::controller::expectations::Expectations;
 use crate::controller::plan::{Plan, Requeue};
+use crate::controller::why::WaitingOn;
 
 use super::apply::Effect;
 use super::brake::Brakes;
@@ -17,7 +19,9 @@ use super::error::EngineError;
 use super::feed::Synced;
 use super::list::list;
 use super::options::DryRun;
-use super::pass::{Context, PassEnd};
+use super::pass::Context;
+use super::passed::PassEnd;
+use super::silence::{PATIENCE, Silences};
 use super::snapshot::Snapshot;
 use super::store::{Change, Item};
 
@@ -28,6 +32,7 @@ pub struct Guards {
     brakes: Brakes,
     /// ReplicaSets whose pods must be read anew, since a create or delete was not answered.
     unsure: HashSet<ObjectKey>,
+    silences: Silences,
 }
 
 impl Context {
@@ -45,11 +50,31 @@ impl Context {
         let Some(snapshot) = Snapshot::of(&self.store(), item, self.clock.now()) else {
             return PassEnd::Gone;
         };
+        let (requeue, waiting) = match self.silence(&snapshot) {
+            Some((generation, silence)) if silence >= PATIENCE => {
+                (Requeue::No, vec![WaitingOn::Unobserved { generation }])
+            }
+            Some((_, silence)) => (
+                Requeue::After(PATIENCE.saturating_sub(silence)),
+                snapshot.plan(&[]).waiting,
+            ),
+            None => (Requeue::No, snapshot.plan(&[]).waiting),
+        };
         PassEnd::Done {
-            requeue: Requeue::No,
-            waiting: snapshot.plan(&[]).waiting,
+            requeue,
+            waiting,
             wrote: false,
         }
+    }
+
+    /// The generation that nobody has looked at, and for how long.
+    fn silence(&self, snapshot: &Snapshot) -> Option<(i64, Duration)> {
+        let Snapshot::Deployment(snapshot) = snapshot else {
+            return None;
+        };
+        let deployment = &snapshot.deployment;
+        let silence = self.guards().silences.look(deployment, Instant::now())?;
+        Some((deployment.meta.generation, silence))
     }
 
     /// Enters into a snapshot what must hold back its pass.

@@ -14,13 +14,14 @@ use crate::controller::action::{
     Action, AnnotationChanges, Applied, Kind, Outcome, Refusal, RefusalReason, Step,
 };
 use crate::controller::api::ReplicaSet;
-use crate::controller::plan::{End, Plan, Requeue};
-use crate::controller::why::WaitingOn;
+use crate::controller::plan::{End, Plan};
 
 use super::apply::{Answer, Effect, Sender};
 use super::event::{EngineEvent, Happening};
 use super::guard::Guards;
+use super::left;
 use super::options::{Decision, DryRun, Gate};
+use super::passed::{PassEnd, Passed, Touched};
 use super::queue::Again;
 use super::snapshot::Snapshot;
 use super::store::{Item, Store};
@@ -50,49 +51,6 @@ pub struct Context {
     pub sink: Sink,
 }
 
-/// How a pass ended.
-#[derive(Debug)]
-pub enum PassEnd {
-    /// There is no such object any more.
-    Gone,
-    /// It went through.
-    Done {
-        /// When to look again.
-        requeue: Requeue,
-        /// What it waits for.
-        waiting: Vec<WaitingOn>,
-        /// Whether something other than events was written, and made a difference.
-        wrote: bool,
-    },
-    /// It was cut short and must be tried again.
-    Retry {
-        /// Why.
-        error: String,
-        /// What it waits for, where the core says so.
-        waiting: Vec<WaitingOn>,
-        /// When to try again.
-        again: Again,
-    },
-    /// It was told to end before all was done.
-    Interrupted,
-    /// The person who was asked said stop.
-    Stopped,
-}
-
-impl PassEnd {
-    /// Cut short by an answer that says nothing about the rollout.
-    fn interrupted(error: &impl ToString, again: Again) -> Self {
-        Self::Retry {
-            error: error.to_string(),
-            waiting: Vec::new(),
-            again,
-        }
-    }
-}
-
-/// Which objects a pass wrote; they and their owners are looked at again.
-pub type Touched = Vec<Effect>;
-
 impl Context {
     /// The store, for a moment. Never held while waiting.
     pub fn store(&self) -> MutexGuard<'_, Store> {
@@ -111,19 +69,22 @@ impl Context {
 
     /// Runs one pass; `subject` is the selected object that the item belongs to. The effects of its writes are in the
     /// store when it returns.
-    pub async fn run(&self, item: &Item, subject: Item) -> (PassEnd, Touched) {
+    pub async fn run(&self, item: &Item, subject: Item) -> Passed {
         if !self.acting.load(Ordering::Relaxed) {
-            return (self.look(item), Vec::new());
+            return Passed::from(self.look(item));
         }
         let touched = match self.make_sure(item).await {
             Ok(news) => news,
             Err(error) => {
                 let again = Again::Unanswered(Duration::ZERO);
-                return (PassEnd::interrupted(&error, again), Vec::new());
+                return Passed::from(PassEnd::interrupted(&error, again));
             }
         };
         let Some(mut snapshot) = Snapshot::of(&self.store(), item, self.clock.now()) else {
-            return (PassEnd::Gone, touched);
+            return Passed {
+                touched,
+                ..Passed::from(PassEnd::Gone)
+            };
         };
         self.guard(item, &mut snapshot);
         let mut pass = Pass {
@@ -139,7 +100,11 @@ impl Context {
         };
         let end = pass.run(item).await;
         self.settle(item, &pass.plan, &pass.answers);
-        (end, pass.touched)
+        Passed {
+            end,
+            touched: pass.touched,
+            left: left::of(&pass.plan, &pass.answers),
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 mod news;
 mod standing;
+mod summary;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,37 +24,18 @@ use super::event::{End, Happening};
 use super::feed::{self, Feed, Synced, Update};
 use super::mandate::Standing;
 use super::options::{DryRun, Goal, Options, Which};
-use super::pass::{Context, PassEnd, Sink, Touched};
+use super::pass::{Context, Sink};
+use super::passed::{PassEnd, Passed};
 use super::queue::{Again, Queue};
 use super::store::{Item, Store};
 use super::track::Tracks;
+
+pub use summary::{StoppedBy, Summary};
 
 /// How often an item may fail in a row before a one-shot run lets it be.
 const ONE_SHOT_FAILURES: u32 = 6;
 /// The least time between two passes that the core asks for "soon" without anything having changed.
 const RATE_LIMIT_FLOOR: Duration = Duration::from_secs(1);
-
-/// How a run ended.
-#[derive(Debug)]
-pub struct Summary {
-    /// Each selected object and how it ended; `None`: it did not.
-    pub ends: BTreeMap<Item, Option<End>>,
-    /// Objects asked for by name that do not exist.
-    pub missing: Vec<Item>,
-    /// What stopped the run before its goal.
-    pub stopped: Option<StoppedBy>,
-}
-
-/// What stops a run before its goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoppedBy {
-    /// Time ran out.
-    Timeout,
-    /// The caller's signal.
-    Signal,
-    /// The person who was asked.
-    Person,
-}
 
 /// Reconciles what is in scope until its goal is reached.
 pub struct Engine {
@@ -121,8 +103,8 @@ impl Engine {
                 };
                 let subject = self.subject(&item);
                 passes.push(async move {
-                    let (end, touched) = context.run(&item, subject).await;
-                    (item, end, touched)
+                    let result = context.run(&item, subject).await;
+                    (item, result)
                 });
             }
             self.judge();
@@ -130,8 +112,8 @@ impl Engine {
                 break;
             }
             tokio::select! {
-                Some((item, end, touched)) = passes.next(), if !passes.is_empty() => {
-                    self.passed(&item, end, &touched);
+                Some((item, result)) = passes.next(), if !passes.is_empty() => {
+                    self.passed(&item, result);
                 }
                 Some(updates) = feed.next() => for update in updates {
                     self.fed(update).await?;
@@ -154,8 +136,9 @@ impl Engine {
         Ok(self.summary(missing, stopped))
     }
 
-    fn summary(self, missing: Vec<Item>, stopped: Option<StoppedBy>) -> Summary {
+    fn summary(mut self, missing: Vec<Item>, stopped: Option<StoppedBy>) -> Summary {
         Summary {
+            left: self.tracks.take_left(),
             ends: self.tracks.into_ends(),
             missing,
             stopped,
@@ -243,10 +226,11 @@ impl Engine {
         matches!(self.tracks.ended(subject), Some(End::StageReached { .. }))
     }
 
-    fn passed(&mut self, item: &Item, end: PassEnd, touched: &Touched) {
+    fn passed(&mut self, item: &Item, passed: Passed) {
         let subject = self.subject(item);
         self.queue.done(item);
-        match end {
+        self.tracks.set_left(&subject, item, passed.left);
+        match passed.end {
             PassEnd::Gone => self.gone(item, &subject),
             PassEnd::Stopped => self.stop(StoppedBy::Person),
             PassEnd::Interrupted => {}
@@ -286,7 +270,7 @@ impl Engine {
                 self.retry(item, again);
             }
         }
-        for news in touched {
+        for news in &passed.touched {
             self.trigger(news);
         }
     }

@@ -12,7 +12,7 @@ use crate::controller::deployment::overview::{self, Overview};
 use crate::controller::keys;
 use crate::controller::why::WaitingOn;
 
-use super::event::{End, Happening};
+use super::event::{End, Happening, Left};
 use super::options::{Goal, Stage};
 use super::snapshot;
 use super::store::{Item, Store};
@@ -33,6 +33,8 @@ struct Track {
     /// What the overview was made of.
     seen: Option<deployment::Snapshot>,
     waits: BTreeMap<Item, Vec<WaitingOn>>,
+    /// What the latest passes left undone.
+    left: BTreeMap<Item, Vec<Left>>,
     told: Vec<WaitingOn>,
     end: Option<End>,
 }
@@ -50,6 +52,31 @@ impl Tracks {
             track.waits.insert(item, waits);
             self.dirty.insert(subject.clone());
         }
+    }
+
+    /// Enters what an item's latest pass left undone.
+    pub fn set_left(&mut self, subject: &Item, item: &Item, left: Vec<Left>) {
+        let Some(track) = self.by_item.get_mut(subject) else {
+            return;
+        };
+        // One that was told to end before anything was refused knows less than the one before.
+        let is_news = left.iter().any(|left| left.refusal.is_some());
+        if left.is_empty() {
+            track.left.remove(item);
+        } else if is_news || !track.left.contains_key(item) {
+            track.left.insert(item.clone(), left);
+        }
+    }
+
+    /// What was left undone, by the object that it belongs to.
+    pub fn take_left(&mut self) -> BTreeMap<Item, Vec<Left>> {
+        let tracks = self.by_item.iter_mut();
+        let left = tracks.map(|(subject, track)| {
+            let left = std::mem::take(&mut track.left);
+            (subject.clone(), left.into_values().flatten().collect())
+        });
+        left.filter(|(_, left): &(_, Vec<Left>)| !left.is_empty())
+            .collect()
     }
 
     /// Forgets an item that is gone.
@@ -203,11 +230,15 @@ impl Track {
 
     /// A write that was refused for good.
     fn refusal(&self) -> Option<End> {
-        self.waits.values().flatten().find_map(|wait| match wait {
-            WaitingOn::Refused { message } => Some(End::Refused {
-                message: message.clone(),
-            }),
+        let waits = self.waits.values().flatten();
+        let refused = waits.filter_map(|wait| match wait {
+            WaitingOn::Refused { message } => Some(message),
             _ => None,
+        });
+        let left = self.left.values().flatten();
+        let left = left.filter_map(|left| Some(&left.refusal.as_ref()?.message));
+        refused.chain(left).next().map(|message| End::Refused {
+            message: message.clone(),
         })
     }
 

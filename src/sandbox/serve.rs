@@ -4,14 +4,18 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
+use tower::{BoxError, Service};
 
-use super::{ApiService, Sandbox};
+use super::Sandbox;
+use super::reply::ApiBody;
 
 /// How long to wait after the system refused a connection (too many open files, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -36,14 +40,28 @@ impl Sandbox {
     /// # Errors
     /// When the port can't be had.
     pub async fn serve(&self, port: u16) -> io::Result<Served> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-        let address = listener.local_addr()?;
-        let task = tokio::spawn(accept(listener, self.service()));
-        Ok(Served { address, task })
+        Served::start(port, self.service()).await
     }
 }
 
 impl Served {
+    /// Serves what stands between clients and a cluster, such as its API behind a [`FaultLayer`](super::FaultLayer), at a
+    /// loopback port; 0: one that is free. Where it fails, the connection is cut.
+    ///
+    /// # Errors
+    /// When the port can't be had.
+    pub async fn start<S>(port: u16, service: S) -> io::Result<Self>
+    where
+        S: Service<Request<Incoming>, Response = Response<ApiBody>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+    {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let address = listener.local_addr()?;
+        let task = tokio::spawn(accept(listener, service));
+        Ok(Self { address, task })
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -68,7 +86,12 @@ impl Served {
     }
 }
 
-async fn accept(listener: TcpListener, service: ApiService) {
+async fn accept<S>(listener: TcpListener, service: S)
+where
+    S: Service<Request<Incoming>, Response = Response<ApiBody>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Into<BoxError>,
+{
     // Dropped with this task, and the connections with it.
     let mut connections = JoinSet::new();
     loop {

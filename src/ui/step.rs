@@ -137,6 +137,11 @@ impl<'a> Words<'a> {
         format!("{done} {}", self.object())
     }
 
+    /// The verb alone, of what was done: `created`.
+    pub fn verb_done(&self) -> &'static str {
+        verbs(self.action).1
+    }
+
     fn object(&self) -> String {
         match self.action {
             Action::CreateReplicaSet(new) => format!(

@@ -1,8 +1,8 @@
 //! Who acts: beside a controller manager, beside other clients, and when either comes or goes.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{Method, Request};
@@ -10,8 +10,9 @@ use k8s_openapi::jiff::SignedDuration;
 use kube::Client;
 use kube::client::Body;
 use kubectl_rs::clock::Clock;
+use kubectl_rs::controller::why::WaitingOn;
 use kubectl_rs::engine::actor::{Finding, find};
-use kubectl_rs::engine::event::End;
+use kubectl_rs::engine::event::{End, EngineEvent, Happening};
 use kubectl_rs::engine::mandate::{Claim, Mandate, MandateError, Release};
 use kubectl_rs::engine::options::{Goal, Options, Scope};
 use kubectl_rs::engine::run::Engine;
@@ -19,7 +20,7 @@ use kubectl_rs::sandbox::managed_fields::Tracking;
 use kubectl_rs::sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tower::Service as _;
 
 use crate::faults::{bounds, control, deployment, set_image};
@@ -239,6 +240,52 @@ async fn beside_a_controller_manager_it_follows_to_the_end_and_writes_nothing() 
     assert_eq!(ready(&world), REPLICAS);
     manager.abort();
     keeper.abort();
+}
+
+/// A Lease that is renewed by somebody who does not look at Deployments.
+#[tokio::test(start_paused = true)]
+async fn a_change_that_nobody_looks_at_is_told_after_ten_seconds() {
+    let world = World::new();
+    world.create("deployments", deployment(REPLICAS));
+    let told: Arc<Mutex<Vec<(Duration, WaitingOn)>>> = Arc::default();
+    let (noted, began) = (Arc::clone(&told), Instant::now());
+    let sink = Arc::new(move |event: EngineEvent| {
+        if let Happening::Waiting(waiting) = event.what {
+            let unobserved = waiting
+                .into_iter()
+                .filter(|wait| matches!(wait, WaitingOn::Unobserved { .. }));
+            let mut told = noted.lock().expect("no panic");
+            told.extend(unobserved.map(|wait| (began.elapsed(), wait)));
+        }
+    });
+    let options = Options::new(Scope::everything(None), Goal::Forever);
+    let engine = Engine::new(world.sandbox.client(), world.clock, options, sink).following();
+    let running = tokio::spawn(engine.run(std::future::pending()));
+    let observe = |generation: i64| {
+        let seen = world
+            .sandbox
+            .update_status("deployments", "default", "web", |status| {
+                *status = json!({ "observedGeneration": generation });
+            });
+        seen.expect("it is there");
+    };
+    sleep(Duration::from_secs(60)).await;
+    observe(1);
+    sleep(Duration::from_secs(60)).await;
+    set_image(&world, "registry.example/web:2");
+    sleep(Duration::from_secs(8)).await;
+    observe(2);
+    sleep(Duration::from_secs(60)).await;
+    set_image(&world, "registry.example/web:3");
+    sleep(Duration::from_secs(60)).await;
+    let told = told.lock().expect("no panic").clone();
+    let told: Vec<_> = told
+        .into_iter()
+        .map(|(after, wait)| (after.as_secs(), wait))
+        .collect();
+    let unobserved = |generation| WaitingOn::Unobserved { generation };
+    assert_eq!(told, [(10, unobserved(1)), (198, unobserved(3))]);
+    running.abort();
 }
 
 #[tokio::test(start_paused = true)]

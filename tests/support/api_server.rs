@@ -1,5 +1,7 @@
 //! A real API server for tests: etcd and kube-apiserver from the folder that `KUBEBUILDER_ASSETS` names, as envtest has it.
 
+#![allow(dead_code, reason = "each test program uses its part")]
+
 use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -20,9 +22,14 @@ const TOKEN: &str = "a-token-for-tests";
 
 /// The two servers on loopback, with a directory of their own. They end with it.
 pub(crate) struct ApiServer {
-    servers: Vec<Child>,
+    etcd: Child,
+    kubernetes: Child,
+    assets: PathBuf,
+    /// The API server's command line.
+    flags: Vec<String>,
+    etcd_url: String,
     url: String,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl ApiServer {
@@ -63,15 +70,52 @@ impl ApiServer {
         ];
         flags.extend(more.iter().map(ToString::to_string));
         let server = Self {
-            servers: vec![
-                spawn(&assets, "etcd", &etcd_flags, place),
-                spawn(&assets, "kube-apiserver", &flags, place),
-            ],
+            etcd: spawn(&assets, "etcd", &etcd_flags, place),
+            kubernetes: spawn(&assets, "kube-apiserver", &flags, place),
+            assets,
+            flags,
+            etcd_url: etcd,
             url: format!("https://127.0.0.1:{port}"),
-            _directory: directory,
+            directory,
         };
         server.wait().await;
         Some(server)
+    }
+
+    /// Kills the API server with SIGKILL. etcd lives on.
+    pub(crate) fn kill(&mut self) {
+        let supervisor = self.kubernetes.id();
+        let children = format!("/proc/{supervisor}/task/{supervisor}/children");
+        let children = std::fs::read_to_string(children).expect("it runs");
+        for child in children.split_whitespace() {
+            let child = child.parse().ok().and_then(Pid::from_raw);
+            let _ = kill_process(child.expect("a process"), Signal::KILL);
+        }
+        self.kubernetes.wait().expect("it ends");
+    }
+
+    /// Starts an API server that was killed again, at the same address.
+    pub(crate) async fn restart(&mut self) {
+        let place = self.directory.path();
+        self.kubernetes = spawn(&self.assets, "kube-apiserver", &self.flags, place);
+        self.wait().await;
+    }
+
+    /// Has etcd forget all that was before a version.
+    pub(crate) async fn compact(&self, version: &str) {
+        let etcd = Config::new(self.etcd_url.parse().expect("a URL"));
+        let etcd = Client::try_from(etcd).expect("a client");
+        let body = format!(r#"{{"revision":"{version}","physical":true}}"#);
+        let request = http::Request::post("/v3/kv/compaction").body(body.into_bytes());
+        let answer = etcd.request_text(request.expect("a request")).await;
+        answer.expect("etcd compacts");
+    }
+
+    /// A file with the kubeconfig, for programs.
+    pub(crate) fn kubeconfig_file(&self) -> PathBuf {
+        let file = self.directory.path().join("kubeconfig");
+        std::fs::write(&file, self.kubeconfig().to_string()).expect("a writable directory");
+        file
     }
 
     /// A client that may do everything.
@@ -85,7 +129,6 @@ impl ApiServer {
     }
 
     /// A kubeconfig that leads there.
-    #[allow(dead_code, reason = "not every suite starts a program that needs it")]
     pub(crate) fn kubeconfig(&self) -> Value {
         json!({
             "apiVersion": "v1",
@@ -118,7 +161,7 @@ impl ApiServer {
 impl Drop for ApiServer {
     fn drop(&mut self) {
         // The API server first: it complains about an etcd that is gone.
-        for server in self.servers.iter_mut().rev() {
+        for server in [&mut self.kubernetes, &mut self.etcd] {
             let _ = kill_process(Pid::from_child(server), Signal::TERM);
             let _ = server.wait();
         }

@@ -6,9 +6,11 @@ use tokio::sync::watch;
 use super::outcome;
 use crate::cli::wait;
 use crate::engine::event::End;
+use crate::engine::options::Goal;
 use crate::engine::run::{Engine, StoppedBy, Summary};
 use crate::error::ExitCode;
 use crate::follow::{Ending, Waited};
+use crate::ui::progress::Board;
 
 /// What came of acting and of following.
 pub(super) struct Both {
@@ -71,7 +73,11 @@ async fn raised(mut flag: watch::Receiver<bool>) {
 ///
 /// # Errors
 /// Nothing matched, or an object that was named does not exist.
-pub(super) fn exit_code(summary: &Summary, waited: &Waited) -> anyhow::Result<ExitCode> {
+pub(super) fn exit_code(
+    summary: &Summary,
+    waited: &Waited,
+    board: &Board,
+) -> anyhow::Result<ExitCode> {
     let is_over =
         !waited.followed.is_empty() && waited.followed.iter().all(|one| one.ending.is_some());
     let found = waited
@@ -82,6 +88,6 @@ pub(super) fn exit_code(summary: &Summary, waited: &Waited) -> anyhow::Result<Ex
         .max();
     match (summary.stopped, found) {
         (None | Some(StoppedBy::Signal), Some(code)) if is_over => Ok(code),
-        _ => outcome::exit_code(summary),
+        _ => outcome::exit_code(summary, board, Goal::Complete),
     }
 }

@@ -6,6 +6,7 @@ mod followed;
 mod outcome;
 mod planned;
 mod pods;
+mod silence;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,9 +75,9 @@ impl SyncArgs {
         let (cluster, scope, presets, authority) = tokio::select! {
             prepared = self.prepare(&selection, kube, &printer) => prepared?,
             () = &mut signal => return Ok(ExitCode::Interrupted),
-            () = outlast(self.limit()) => return outcome::exit_code(&out_of_time()),
+            () = outlast(self.limit()) => return outcome::exit_code(&out_of_time(), &Board::default(), self.goal()),
         };
-        let view = View::new(&self, format, &printer);
+        let view = View::new(&self, format, &printer, authority.way_out());
         let options = self.options(scope.clone(), presets, &view, began.elapsed());
         let engine = Engine::new(cluster.client.clone(), cluster.clock, options, view.sink());
         let presence = authority.presence();
@@ -90,10 +91,10 @@ impl SyncArgs {
             let summary = engine.run(signal).await;
             give_up(lease).await;
             let board = view.finish()?;
-            let summary = summary?;
+            let summary = summary.map_err(|error| outcome::cut_short(error, &board))?;
             self.print(&summary, &board, &cluster, &printer, format)
                 .await?;
-            return outcome::exit_code(&summary);
+            return outcome::exit_code(&summary, &board, self.goal());
         }
         let waiting = self.following.waiting(scope, None, presence);
         let follow = |stop| self.following.follow(&cluster, &waiting, &printer, stop);
@@ -107,7 +108,7 @@ impl SyncArgs {
         following
             .conclude(&cluster, &waited, &printer, format)
             .await?;
-        followed::exit_code(&summary, &waited)
+        followed::exit_code(&summary, &waited, &board)
     }
 
     /// Whether rollouts are followed to their end, and failures found on the way end the run.
@@ -238,6 +239,7 @@ async fn outlast(limit: Option<Duration>) {
 fn out_of_time() -> Summary {
     Summary {
         ends: BTreeMap::new(),
+        left: BTreeMap::new(),
         missing: Vec::new(),
         stopped: Some(StoppedBy::Timeout),
     }

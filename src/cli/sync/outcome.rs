@@ -3,11 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::cli::cluster::Cluster;
+use crate::cli::failures::Failures;
 use crate::cli::manifests::resource;
 use crate::cli::output::OutputFormat;
 use crate::cli::selection::not_found;
+use crate::engine::error::EngineError;
 use crate::engine::event::End;
+use crate::engine::options::Goal;
 use crate::engine::run::{StoppedBy, Summary};
+use crate::engine::store::Item;
 use crate::error::{ExitCode, Failure};
 use crate::manifest;
 use crate::ui::line::Line;
@@ -97,7 +101,7 @@ fn one_or_list(mut objects: Vec<Value>) -> Value {
 ///
 /// # Errors
 /// Nothing matched, or an object that was named does not exist.
-pub(super) fn exit_code(summary: &Summary) -> anyhow::Result<ExitCode> {
+pub(super) fn exit_code(summary: &Summary, board: &Board, goal: Goal) -> anyhow::Result<ExitCode> {
     if let [first, ..] = summary.missing.as_slice() {
         return Err(not_found(first).into());
     }
@@ -106,11 +110,78 @@ pub(super) fn exit_code(summary: &Summary) -> anyhow::Result<ExitCode> {
     }
     let of_objects = ExitCode::worst(summary.ends.values().flatten().map(code_of));
     Ok(match summary.stopped {
-        Some(StoppedBy::Signal) => ExitCode::Interrupted,
-        Some(StoppedBy::Timeout) => return Err(timed_out(summary).into()),
+        Some(StoppedBy::Signal) => return interrupted(summary, board, goal),
+        Some(StoppedBy::Timeout) => {
+            let open = accounts(summary, board, |end| end.is_none());
+            return Err(timed_out(summary).details(open).into());
+        }
         Some(StoppedBy::Person) => ExitCode::Held,
-        None => of_objects.unwrap_or_default(),
+        None => {
+            refused(summary, board).finish()?;
+            of_objects.unwrap_or_default()
+        }
     })
+}
+
+/// Ctrl-C: what was still to be done is said. For a controller, which never is done, only what it had begun counts.
+fn interrupted(summary: &Summary, board: &Board, goal: Goal) -> anyhow::Result<ExitCode> {
+    let open = accounts(summary, board, |end| end.is_none() && goal != Goal::Forever);
+    if open.is_empty() {
+        return Ok(ExitCode::Interrupted);
+    }
+    Err(Failure::new(ExitCode::Interrupted, "interrupted")
+        .details(open)
+        .into())
+}
+
+/// What was done and what was not, of the objects whose end is chosen and of those whose last pass did not get through.
+fn accounts(
+    summary: &Summary,
+    board: &Board,
+    is_chosen: impl Fn(Option<&End>) -> bool,
+) -> Vec<String> {
+    let chosen = summary
+        .ends
+        .iter()
+        .filter(|(item, end)| is_chosen(end.as_ref()) || summary.left.contains_key(item));
+    chosen
+        .map(|(item, _)| account(item, summary, board))
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+fn account(item: &Item, summary: &Summary, board: &Board) -> String {
+    let left = summary.left.get(item).map(Vec::as_slice);
+    board.account(item.kind, &item.key, left.unwrap_or_default())
+}
+
+/// The objects of which a write was refused for good.
+fn refused(summary: &Summary, board: &Board) -> Failures {
+    let mut failures = Failures::default();
+    for (item, end) in &summary.ends {
+        if let Some(End::Refused { message }) = end {
+            let mut line = account(item, summary, board);
+            if line.is_empty() {
+                line = format!("{} {:?}: {message}", item.kind.word(), item.key.name);
+            }
+            failures.push(Failure::error(line));
+        }
+    }
+    failures
+}
+
+/// What ended the run for all objects, and what had been done by then.
+pub(super) fn cut_short(error: EngineError, board: &Board) -> anyhow::Error {
+    let written: Vec<String> = board
+        .tracks()
+        .iter()
+        .filter(|track| track.steps > 0 && track.end.is_none())
+        .map(|track| track.account(&[], board.shows_namespaces()))
+        .collect();
+    if written.is_empty() {
+        return error.into();
+    }
+    Failure::error(error.to_string()).details(written).into()
 }
 
 /// Objects that a line names before it only counts.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::args::{DryRunMode, SyncArgs};
 use super::ask::Asker;
 use super::planned::Planned;
+use super::silence::Silence;
 use crate::cli::output::OutputFormat;
 use crate::engine::event::EngineEvent;
 use crate::engine::options::Gate;
@@ -24,10 +25,16 @@ struct Shared {
     /// In a dry run the steps are the result.
     planned: Option<Planned>,
     failed: Mutex<Option<io::Error>>,
+    silence: Silence,
 }
 
 impl View {
-    pub(super) fn new(args: &SyncArgs, format: OutputFormat, printer: &Printer) -> Self {
+    pub(super) fn new(
+        args: &SyncArgs,
+        format: OutputFormat,
+        printer: &Printer,
+        way_out: &'static str,
+    ) -> Self {
         let form = match format {
             OutputFormat::Jsonl => Form::Json,
             OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Name => Form::Lines,
@@ -52,6 +59,7 @@ impl View {
                 progress: Mutex::new(Some(progress)),
                 planned,
                 failed: Mutex::default(),
+                silence: Silence::new(printer.clone(), way_out),
             }),
             asker: args.step.then(|| Asker::new(printer.clone())),
         }
@@ -66,6 +74,7 @@ impl View {
                 asker.learn(&event);
             }
             shared.show(&event);
+            shared.silence.hear(&event);
         })
     }
 

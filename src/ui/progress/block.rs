@@ -12,6 +12,7 @@ use crate::controller::keys;
 use crate::controller::plural::count;
 use crate::ui::age::human_duration;
 use crate::ui::line::{Line, Tone};
+use crate::ui::step::Naming;
 
 /// Frames of the sign that something is going on.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -122,7 +123,7 @@ fn spent(track: &Track, look: Look) -> Line {
 fn entry_line(entry: &Entry, track: &Track) -> Line {
     match entry {
         Entry::Step(line) => line.clone(),
-        Entry::Pods(batch) => Line::from(batch.short(&track.revisions)),
+        Entry::Pods(batch) => Line::from(batch.to_do(&track.revisions, Naming::Short)),
     }
 }
 

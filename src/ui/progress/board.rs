@@ -6,6 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
+use super::account::{self, Account};
 use super::ending;
 use super::eta::Eta;
 use super::pods::{Announced, PodBatch};
@@ -13,7 +14,7 @@ use crate::controller::action::{Kind, Outcome, Step};
 use crate::controller::api::ObjectKey;
 use crate::controller::deployment::overview::Overview;
 use crate::controller::why::WaitingOn;
-use crate::engine::event::{End, EngineEvent, Happening};
+use crate::engine::event::{End, EngineEvent, Happening, Left};
 use crate::ui::line::{Line, Tone};
 use crate::ui::step::{Naming, Revisions, Weight, Words, weight};
 
@@ -48,6 +49,14 @@ impl Board {
 
     pub(super) fn tracks_mut(&mut self) -> impl Iterator<Item = &mut Track> {
         self.tracks.iter_mut()
+    }
+
+    /// What was done to an object and what is `left`; empty if nothing is known of it.
+    pub fn account(&self, kind: Kind, key: &ObjectKey, left: &[Left]) -> String {
+        let index = self.index.get(&(kind, key.clone()));
+        index.map_or_else(String::new, |index| {
+            self.tracks[*index].account(left, self.namespaces_differ)
+        })
     }
 
     /// How long it has been since the first event.
@@ -91,6 +100,8 @@ pub struct Track {
     pub(super) revisions: Revisions,
     /// What the log says of sizes and pods have not made true yet.
     announced: Announced,
+    /// The steps that were done.
+    account: Account,
     /// Whether its final line has been printed.
     pub(super) settled: bool,
     started: Timestamp,
@@ -118,6 +129,7 @@ impl Track {
             log: VecDeque::new(),
             revisions: Revisions::default(),
             announced: Announced::default(),
+            account: Account::default(),
             settled: false,
             started: event.at,
             latest: event.at,
@@ -138,6 +150,32 @@ impl Track {
     /// How it stands or ended, in one sentence.
     pub fn standing(&self) -> String {
         ending::standing(self)
+    }
+
+    /// What was done to it and what is `left`, as a command ends that gives up; empty if there is nothing to say.
+    /// `deployment "web": scaled web-abc (revision 2) 0→1; not done: …`.
+    pub fn account(&self, left: &[Left], with_namespace: bool) -> String {
+        let done = self.account.done(&self.revisions);
+        let not_done = account::not_done(left, &self.revisions);
+        let waiting = ending::joined(&self.waiting);
+        let rest = match (not_done.is_empty(), waiting.is_empty()) {
+            (false, _) => format!("not done: {not_done}"),
+            (true, false) => format!("waiting: {waiting}"),
+            (true, true) => String::new(),
+        };
+        let done = match (done.is_empty(), not_done.is_empty()) {
+            (true, false) => "nothing was written".to_owned(),
+            _ => done,
+        };
+        let parts: Vec<String> = [done, rest]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
+        if parts.is_empty() {
+            return String::new();
+        }
+        let name = self.short_name(with_namespace);
+        format!("{} \"{name}\": {}", self.kind.word(), parts.join("; "))
     }
 
     /// `web`, or `shop/web` where namespaces differ.
@@ -167,6 +205,7 @@ impl Track {
             self.steps = 0;
             self.log.clear();
             self.announced = Announced::default();
+            self.account = Account::default();
             self.eta = Eta::default();
             self.started = event.at;
         }
@@ -220,6 +259,9 @@ impl Track {
             Outcome::Applied(_) => {
                 self.retrying = None;
                 self.steps += 1;
+                if !dry_run {
+                    self.account.add(&step.action, &self.revisions);
+                }
                 match PodBatch::begin(step, dry_run, &self.revisions) {
                     Some(batch) if self.announced.covers(&batch) => {}
                     Some(batch) => self.log(Entry::Pods(batch)),

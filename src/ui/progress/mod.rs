@@ -3,6 +3,7 @@
 //! Commands feed a [`Progress`] with the engine's events, whatever the form. All forms keep the same [`Board`]; the
 //! drawing is done by pure functions on it.
 
+mod account;
 mod bar;
 mod block;
 mod board;

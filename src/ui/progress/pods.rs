@@ -78,10 +78,10 @@ impl PodBatch {
     }
 
     /// `create 3 pods for r2`.
-    pub(super) fn short(&self, revisions: &Revisions) -> String {
+    pub(super) fn to_do(&self, revisions: &Revisions, naming: Naming) -> String {
         let pods = count(self.pods, "pod");
         let verb = if self.created { "create" } else { "delete" };
-        match self.name(revisions, Naming::Short) {
+        match self.name(revisions, naming) {
             Some(name) if self.created => format!("{verb} {pods} for {name}"),
             Some(name) => format!("{verb} {pods} of {name}"),
             None => format!("{verb} {pods}"),

@@ -1,4 +1,5 @@
 //! Progress, live and in lines.
 
+mod accounts;
 mod drawn;
 mod lines;
