@@ -17,6 +17,10 @@ use crate::error::Failure;
 use crate::ui::printer::Printer;
 
 /// What a command wants to act on.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own"
+)]
 pub struct Purpose<'a> {
     /// Which objects.
     pub scope: &'a Scope,
@@ -28,6 +32,8 @@ pub struct Purpose<'a> {
     pub force: bool,
     /// Whether to wait for as long as another client acts.
     pub is_patient: bool,
+    /// Whether it was said already who acts.
+    pub is_told: bool,
 }
 
 /// What to give for acting where nobody can say whether somebody else does.
@@ -46,6 +52,11 @@ pub enum Authority {
 }
 
 impl Authority {
+    /// Whether the cluster's controllers act.
+    pub fn is_following(&self) -> bool {
+        matches!(self, Self::Follow(_))
+    }
+
     /// Who acts, for diagnoses.
     pub fn presence(&self) -> Presence {
         match self {
@@ -143,12 +154,16 @@ impl ClusterFlags {
                 _ => finding.to_string(),
             };
             let flags = if finding.is_live() { ACT_BESIDE } else { ACT };
-            printer.talk(format!(
-                "{why}: following, nothing is written to ReplicaSets and pods ({flags} to act)"
-            ));
+            if !purpose.is_told {
+                printer.talk(format!(
+                    "{why}: following, nothing is written to ReplicaSets and pods ({flags} to act)"
+                ));
+            }
             return Ok(Authority::Follow(flags));
         }
-        printer.talk(format!("{finding}: acting from here"));
+        if !purpose.is_told {
+            printer.talk(format!("{finding}: acting from here"));
+        }
         let claim = Claim {
             scope: purpose.scope.clone(),
             labels: purpose.labels.to_owned(),

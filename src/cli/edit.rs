@@ -32,6 +32,25 @@ pub(super) struct Writing<'a> {
     pub(super) dry_run: DryRun,
 }
 
+/// An object that has the change.
+#[derive(Clone, Debug)]
+pub(super) struct Edited {
+    /// As the server has it now.
+    pub(super) now: Found,
+    /// The version that the change was made to; `None` where somebody else was faster with the same change.
+    pub(super) from: Option<Found>,
+}
+
+impl Edited {
+    /// An object that had it before.
+    pub(super) fn unchanged(object: &Found) -> Self {
+        Self {
+            now: object.clone(),
+            from: None,
+        }
+    }
+}
+
 /// Why an object was not changed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EditError {
@@ -44,8 +63,8 @@ pub(super) enum EditError {
 }
 
 impl Writing<'_> {
-    /// Computes a change from the object, sends it, and returns the object as the server has it then; `None` when
-    /// there is nothing to change. Where somebody else was faster with the same change, it counts as made.
+    /// Computes a change from the object and sends it; `None` when there is nothing to change. Where somebody else was
+    /// faster with the same change, it counts as made.
     ///
     /// # Errors
     /// `change`'s refusal, or the server's.
@@ -54,12 +73,12 @@ impl Writing<'_> {
         client: &Client,
         object: &Found,
         mut change: impl FnMut(&Found) -> anyhow::Result<Option<Change>>,
-    ) -> Result<Option<Found>, EditError> {
-        let mut fresh = None;
+    ) -> Result<Option<Edited>, EditError> {
+        let mut fresh: Option<Found> = None;
         for attempt in 1.. {
             let object = fresh.as_ref().unwrap_or(object);
             let Some(change) = change(object).map_err(EditError::Refused)? else {
-                return Ok(fresh);
+                return Ok(fresh.map(|now| Edited { now, from: None }));
             };
             match self.send(client, object, change).await {
                 Err(kube::Error::Api(status))
@@ -67,7 +86,10 @@ impl Writing<'_> {
                 {
                     fresh = Some(object.fresh(client).await?);
                 }
-                sent => return Ok(Some(sent?)),
+                sent => {
+                    let from = Some(object.clone());
+                    return Ok(Some(Edited { now: sent?, from }));
+                }
             }
         }
         Ok(None)

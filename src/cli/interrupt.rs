@@ -1,9 +1,16 @@
 //! Ctrl-C, and on Unix the signal that asks a process to end.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Hears the signals from the moment it is made, not from when it is first asked: what is pressed in between counts.
 pub(super) struct Interrupts {
+    signals: Signals,
+    is_heeded: Arc<AtomicBool>,
+}
+
+struct Signals {
     #[cfg(unix)]
     signals: [tokio::signal::unix::Signal; 2],
     #[cfg(windows)]
@@ -16,6 +23,38 @@ impl Interrupts {
     /// # Errors
     /// Where signals can't be had.
     pub(super) fn listen() -> io::Result<Self> {
+        Ok(Self {
+            signals: Signals::listen()?,
+            is_heeded: Arc::default(),
+        })
+    }
+
+    /// Resolves when the command is to be dropped where it stands: on the first signal, or on the second one after a
+    /// command has said that it heeds the first.
+    ///
+    /// # Errors
+    /// Where signals can't be had.
+    pub(super) fn killed(&self) -> io::Result<impl Future<Output = ()> + use<>> {
+        let mut signals = Signals::listen()?;
+        let is_heeded = Arc::clone(&self.is_heeded);
+        Ok(async move {
+            signals.next().await;
+            if is_heeded.load(Ordering::Relaxed) {
+                signals.next().await;
+            }
+        })
+    }
+
+    /// Resolves on the next signal. From the call on the first signal is the caller's to heed: it finishes what is under
+    /// way.
+    pub(super) fn heed(&mut self) -> impl Future<Output = ()> + use<'_> {
+        self.is_heeded.store(true, Ordering::Relaxed);
+        self.signals.next()
+    }
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
@@ -33,8 +72,7 @@ impl Interrupts {
         }
     }
 
-    /// Resolves on the next signal.
-    pub(super) async fn next(&mut self) {
+    async fn next(&mut self) {
         #[cfg(unix)]
         {
             let [interrupt, terminate] = &mut self.signals;

@@ -26,11 +26,13 @@ mod manifests;
 mod objects;
 pub mod output;
 mod print;
+mod progress;
 pub mod report;
 pub mod resource;
 mod rollout;
 pub mod selection;
 mod set;
+mod stage;
 mod status;
 mod sync;
 mod throttle;
@@ -138,8 +140,8 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     cli.logging.start();
     let runtime = runtime(&cli.command)?;
     let result = runtime.block_on(async {
-        let killed = killed(&cli.command)?;
         let interrupts = Interrupts::listen()?;
+        let killed = interrupts.killed()?;
         tokio::select! {
             result = dispatch(cli, interrupts) => result,
             () = killed => {
@@ -170,29 +172,19 @@ fn runtime(command: &Command) -> io::Result<Runtime> {
 async fn dispatch(cli: Cli, mut interrupts: Interrupts) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Sync(args) => {
-            args.run(&cli.kube, cli.logging.is_verbose(), interrupts.next())
+            args.run(&cli.kube, cli.logging.is_verbose(), interrupts.heed())
                 .await
         }
         Command::Status(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
-        Command::Rollout(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
-        Command::Set(args) => args.run(&cli.kube, cli.logging.is_verbose()).await,
+        Command::Rollout(args) => {
+            args.run(&cli.kube, cli.logging.is_verbose(), interrupts)
+                .await
+        }
+        Command::Set(args) => {
+            args.run(&cli.kube, cli.logging.is_verbose(), interrupts)
+                .await
+        }
         Command::Completion(args) => args.run(),
         Command::Version(args) => args.run(),
     }
-}
-
-/// Resolves when the command is to be dropped where it stands. `sync` finishes the write that is under way on the first
-/// Ctrl-C, so it takes a second one.
-fn killed(command: &Command) -> io::Result<impl Future<Output = ()> + use<>> {
-    let presses = if matches!(command, Command::Sync(_)) {
-        2
-    } else {
-        1
-    };
-    let mut interrupts = Interrupts::listen()?;
-    Ok(async move {
-        for _ in 0..presses {
-            interrupts.next().await;
-        }
-    })
 }

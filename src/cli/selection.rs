@@ -26,6 +26,9 @@ pub struct ObjectArgs {
         value_delimiter = ','
     )]
     pub filenames: Vec<String>,
+    /// kubectl's flag for a directory to be built with kustomize
+    #[arg(short = 'k', long, value_name = "DIR", hide = true)]
+    pub kustomize: Option<String>,
     /// Take the directories named with -f as a whole, subdirectories included
     #[arg(
         short = 'R',
@@ -149,6 +152,12 @@ impl ObjectArgs {
         &self,
         parse: impl Fn(&str) -> Result<K, Failure>,
     ) -> Result<Targets<K>, Failure> {
+        if let Some(directory) = &self.kustomize {
+            return Err(
+                Failure::usage("kustomize is not built in, so -k can't be used")
+                    .hint(format!("kubectl kustomize {directory} | kubectl rs … -f -")),
+            );
+        }
         let slashed = self
             .resources
             .iter()

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::controller::action::{Action, Kind, Outcome, RefusalReason, Step};
 use crate::controller::api::{ObjectKey, Pod};
+use crate::controller::deployment::overview;
 use crate::controller::expectations::Expectations;
 use crate::controller::plan::{Plan, Requeue};
 use crate::controller::why::WaitingOn;
@@ -22,8 +23,9 @@ use super::options::DryRun;
 use super::pass::Context;
 use super::passed::PassEnd;
 use super::silence::{PATIENCE, Silences};
-use super::snapshot::Snapshot;
+use super::snapshot::{self, Snapshot};
 use super::store::{Change, Item};
+use super::track::stage_reached;
 
 /// What earlier passes left open.
 #[derive(Default)]
@@ -41,8 +43,19 @@ impl Context {
     }
 
     /// Whether passes may go on writing.
-    pub(super) fn may_write(&self) -> bool {
-        self.acting.load(Ordering::Relaxed) && !self.stopping.load(Ordering::Relaxed)
+    pub(super) fn may_write(&self, subject: &Item) -> bool {
+        self.acting.load(Ordering::Relaxed)
+            && !self.stopping.load(Ordering::Relaxed)
+            && !self.is_at_stage(subject)
+    }
+
+    /// Whether the object has reached its stage, as of the newest answers: a pass may know before the run has judged.
+    fn is_at_stage(&self, subject: &Item) -> bool {
+        let Some(stage) = self.until else {
+            return false;
+        };
+        let snapshot = snapshot::without_pods(&self.store(), subject, self.clock.now());
+        snapshot.is_some_and(|snapshot| stage_reached(&overview::of(&snapshot), stage).is_some())
     }
 
     /// A pass that writes nothing: it tells what the object waits for.

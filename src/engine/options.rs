@@ -1,6 +1,7 @@
 //! What an engine may do and how far it goes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use futures::future::BoxFuture;
 use crate::controller::action::{Kind, Step};
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
+use crate::controller::plural::count;
 
 use super::apply::Effect;
 use super::store::Item;
@@ -56,6 +58,27 @@ impl Stage {
             }
         }
     }
+}
+
+impl fmt::Display for Stage {
+    /// `3 pods`, `50%`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pods(pods) => write!(f, "{}", count(*pods, "pod")),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+/// What becomes of a Deployment that has reached its stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// Its rollout has ended: nothing more is written for it.
+    #[default]
+    Ends,
+    /// Nothing is written for it until the caller has paused it, which the event tells it to do. Then it is brought to
+    /// rest.
+    UntilPaused,
 }
 
 /// Which objects to reconcile.
@@ -196,6 +219,8 @@ pub struct Options {
     pub presets: Vec<Effect>,
     /// Where to stop early.
     pub until: Option<Stage>,
+    /// What stopping there means.
+    pub hold: Hold,
     /// How long in all.
     pub timeout: Option<Duration>,
     /// Whom to ask.
@@ -213,6 +238,7 @@ impl Options {
             dry_run: DryRun::None,
             presets: Vec::new(),
             until: None,
+            hold: Hold::default(),
             timeout: None,
             gate: None,
             workers: 8,

@@ -20,7 +20,7 @@ use super::apply::{Answer, Effect, Sender};
 use super::event::{EngineEvent, Happening};
 use super::guard::Guards;
 use super::left;
-use super::options::{Decision, DryRun, Gate};
+use super::options::{Decision, DryRun, Gate, Stage};
 use super::passed::{PassEnd, Passed, Touched};
 use super::queue::Again;
 use super::snapshot::Snapshot;
@@ -45,6 +45,8 @@ pub struct Context {
     pub clock: Clock,
     /// Whether writes are real.
     pub dry_run: DryRun,
+    /// Where to stop early.
+    pub until: Option<Stage>,
     /// Whom to ask before writing.
     pub gate: Option<Gate>,
     /// Where events go.
@@ -132,7 +134,7 @@ impl Pass<'_> {
                     None => continue,
                 }
             }
-            if !self.context.may_write() {
+            if !self.context.may_write(&self.subject) {
                 return PassEnd::Interrupted;
             }
             if self.asks_to_stop(&batch).await {

@@ -1,5 +1,6 @@
 //! The loop: takes items from the queue, runs their passes, and judges what is at rest.
 
+mod judging;
 mod news;
 mod standing;
 mod summary;
@@ -20,7 +21,7 @@ use crate::controller::why::WaitingOn;
 
 use super::apply::{Effect, Sender};
 use super::error::EngineError;
-use super::event::{End, Happening};
+use super::event::Happening;
 use super::feed::{self, Feed, Synced, Update};
 use super::mandate::Standing;
 use super::options::{DryRun, Goal, Options, Which};
@@ -61,6 +62,7 @@ impl Engine {
             acting: AtomicBool::new(true),
             clock,
             dry_run: options.dry_run,
+            until: options.until,
             gate: options.gate.clone(),
             sink,
         };
@@ -95,6 +97,8 @@ impl Engine {
         let missing = self.missing();
         let mut passes = FuturesUnordered::new();
         loop {
+            // Before passes start: one that has reached its stage starts none.
+            self.judge();
             while self.stopped.is_none() && passes.len() < self.options.workers.max(1) {
                 let context = Arc::clone(&self.context);
                 let waits = |queue: &Queue, item: &Item| context.has_running_set(queue, item);
@@ -107,7 +111,6 @@ impl Engine {
                     (item, result)
                 });
             }
-            self.judge();
             if passes.is_empty() && (self.stopped.is_some() || self.is_finished()) {
                 break;
             }
@@ -221,11 +224,6 @@ impl Engine {
         self.subjects.get(item).unwrap_or(item).clone()
     }
 
-    /// Whether a stage has stopped an object: nothing more is written for it.
-    fn is_held(&self, subject: &Item) -> bool {
-        matches!(self.tracks.ended(subject), Some(End::StageReached { .. }))
-    }
-
     fn passed(&mut self, item: &Item, passed: Passed) {
         let subject = self.subject(item);
         self.queue.done(item);
@@ -305,68 +303,6 @@ impl Engine {
     fn stop(&mut self, by: StoppedBy) {
         self.stopped = Some(by);
         self.context.stopping.store(true, Ordering::Relaxed);
-    }
-
-    /// Looks at the objects that something happened to: tells what is new, and whether they have ended.
-    fn judge(&mut self) {
-        for subject in self.tracks.take_dirty() {
-            let now = self.context.clock.now();
-            let news = self.tracks.news(&self.context.store(), &subject, now);
-            if let Some(what) = news {
-                self.context.tell(&subject, what);
-            }
-            self.judge_one(&subject);
-        }
-    }
-
-    fn judge_one(&mut self, subject: &Item) {
-        if let Some(stage) = self.options.until
-            && let Some(end) = self.tracks.stage_reached(subject, stage)
-        {
-            for item in self.context.items_of(subject) {
-                self.queue.remove(&item);
-            }
-            self.end(subject, end);
-            return;
-        }
-        let is_gone = self
-            .context
-            .store()
-            .meta(subject.kind, &subject.key)
-            .is_none();
-        let items = if is_gone {
-            self.left_behind(subject)
-        } else {
-            self.context.items_of(subject)
-        };
-        if items.iter().any(|item| self.queue.is_busy(item)) {
-            return;
-        }
-        if is_gone {
-            self.end(subject, End::Deleted);
-            return;
-        }
-        if let Some(what) = self.tracks.waiting_news(subject) {
-            self.context.tell(subject, what);
-        }
-        match self.tracks.verdict(subject, self.options.goal) {
-            Some(end) => self.end(subject, end),
-            None => self.tracks.reopen(subject),
-        }
-    }
-
-    fn end(&mut self, subject: &Item, end: End) {
-        if let Some(what) = self.tracks.end(subject, end) {
-            self.context.tell(subject, what);
-        }
-    }
-
-    fn is_finished(&self) -> bool {
-        match self.options.goal {
-            Goal::AtRest => self.queue.is_idle(),
-            Goal::Complete => self.tracks.all_ended(),
-            Goal::Forever => false,
-        }
     }
 }
 

@@ -117,6 +117,19 @@ impl Tracks {
         self.by_item.get(subject)?.end.as_ref()
     }
 
+    /// Whether an object is stopped at a stage.
+    pub fn any_held(&self) -> bool {
+        let mut tracks = self.by_item.values();
+        tracks.any(|track| matches!(track.end, Some(End::StageReached { .. })))
+    }
+
+    /// Whether a Deployment is paused.
+    pub fn is_paused(&self, subject: &Item) -> bool {
+        let track = self.by_item.get(subject);
+        let overview = track.and_then(|track| track.overview.as_ref());
+        overview.is_some_and(|overview| overview.paused)
+    }
+
     /// Whether all objects have ended.
     pub fn all_ended(&self) -> bool {
         self.ended == self.by_item.len()
@@ -174,18 +187,16 @@ impl Tracks {
 
     /// Whether an object has reached the stage at which to stop.
     pub fn stage_reached(&self, subject: &Item, stage: Stage) -> Option<End> {
-        let overview = self.by_item.get(subject)?.overview.as_ref()?;
-        let wanted = stage.pods_of(overview.desired);
-        let available = overview
-            .revisions
-            .iter()
-            .find(|revision| revision.new)
-            .map_or(0, |new| new.available);
-        (available >= wanted && !overview.complete).then_some(End::StageReached {
-            available,
-            stage: wanted,
-        })
+        stage_reached(self.by_item.get(subject)?.overview.as_ref()?, stage)
     }
+}
+
+/// Whether a rollout that stands like this has reached the stage at which to stop.
+pub(super) fn stage_reached(overview: &Overview, stage: Stage) -> Option<End> {
+    let stage = stage.pods_of(overview.desired);
+    let available = overview.new_revision().map_or(0, |new| new.available);
+    let is_reached = available >= stage && !overview.complete && !overview.paused;
+    is_reached.then_some(End::StageReached { available, stage })
 }
 
 /// Whether two snapshots are of the same versions of the same objects.
@@ -246,7 +257,10 @@ impl Track {
     fn stuck(&self) -> Option<End> {
         let overview = self.overview.as_ref()?;
         if overview.paused {
-            return Some(End::Paused);
+            let seen = self.seen.as_ref()?;
+            let deployment = &seen.deployment;
+            let is_observed = deployment.status.observed_generation >= deployment.meta.generation;
+            return is_observed.then_some(End::Paused);
         }
         let progressing = overview
             .conditions

@@ -5,6 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::gathered::Seen;
+use crate::controller::api::Deployment;
 use crate::controller::template::Template;
 use crate::diagnose::api::{Container, Pod};
 use crate::diagnose::{Code, Diagnosis, Finding, Phase, Side};
@@ -12,6 +13,8 @@ use crate::engine::options::Stage;
 
 /// How long new pods are watched after completion where something speaks for it.
 const SETTLE: Duration = Duration::from_secs(10);
+/// A controller that has not looked at a Deployment for so long does not.
+const UNHEEDED: SignedDuration = SignedDuration::from_secs(10);
 
 /// How the waiting for a rollout ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,20 +48,41 @@ pub struct Aim {
     pub settle: Option<Duration>,
     /// A share of new pods at which to stop.
     pub stage: Option<Stage>,
+    /// Whether pods that are shutting down are waited for, too.
+    pub terminated: bool,
 }
 
-/// Follows one rollout: the one of the template that it sees first.
+/// Follows one rollout: the one it is pinned to, or else the one of the template that it sees first.
 #[derive(Clone, Debug)]
 pub struct Follower {
     aim: Aim,
     pinned: Option<Pin>,
     settling: Option<Settling>,
+    paused_since: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug)]
-struct Pin {
-    uid: String,
-    template: Template,
+/// What tells one rollout of a Deployment from another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// The Deployment's UID.
+    pub uid: String,
+    /// Its pod template.
+    pub template: Template,
+}
+
+impl Pin {
+    /// The rollout of a Deployment as it is.
+    pub fn of(deployment: &Deployment) -> Self {
+        Self {
+            uid: deployment.meta.uid.clone(),
+            template: deployment.spec.template.clone(),
+        }
+    }
+
+    /// Whether the Deployment is still about this rollout.
+    pub fn holds(&self, deployment: &Deployment) -> bool {
+        self.uid == deployment.meta.uid && self.template.is_equal_to(&deployment.spec.template)
+    }
 }
 
 /// The new pods since they were complete.
@@ -70,11 +94,12 @@ struct Settling {
 
 impl Follower {
     /// A follower that has seen nothing.
-    pub fn new(aim: Aim) -> Self {
+    pub fn new(aim: Aim, pinned: Option<Pin>) -> Self {
         Self {
             aim,
-            pinned: None,
+            pinned,
             settling: None,
+            paused_since: None,
         }
     }
 
@@ -83,7 +108,7 @@ impl Follower {
         let deployment = &seen.snapshot.deployment;
         let pin = self.pinned.get_or_insert_with(|| Pin {
             uid: seen.uid.clone(),
-            template: deployment.spec.template.clone(),
+            ..Pin::of(deployment)
         });
         if pin.uid != seen.uid || diagnosis.verdict.phase == Phase::Deleting {
             return Some(Ending::Deleted);
@@ -100,10 +125,23 @@ impl Follower {
             Phase::Complete => self.settle(seen, diagnosis),
             phase => {
                 self.settling = None;
-                self.stage(diagnosis)
-                    .or((phase == Phase::Paused).then_some(Ending::Paused))
+                let stage = self.stage(diagnosis);
+                stage.or_else(|| self.paused(seen, phase))
             }
         }
+    }
+
+    /// Paused counts once a controller has seen it, or none does: until then steps may be under way.
+    fn paused(&mut self, seen: &Seen, phase: Phase) -> Option<Ending> {
+        if phase != Phase::Paused {
+            self.paused_since = None;
+            return None;
+        }
+        let now = seen.snapshot.now;
+        let since = *self.paused_since.get_or_insert(now);
+        let deployment = &seen.snapshot.deployment;
+        let is_observed = deployment.status.observed_generation >= deployment.meta.generation;
+        (is_observed || now.duration_since(since) >= UNHEEDED).then_some(Ending::Paused)
     }
 
     fn stage(&self, diagnosis: &Diagnosis) -> Option<Ending> {
@@ -132,10 +170,24 @@ impl Follower {
         } else {
             Duration::ZERO
         };
+        if self.aim.terminated && is_shutting_down(seen, diagnosis) {
+            return None;
+        }
         let settle = self.aim.settle.unwrap_or(auto);
         let settle = SignedDuration::try_from(settle).unwrap_or(SignedDuration::MAX);
         (now.duration_since(settling.since) >= settle).then_some(Ending::Complete)
     }
+}
+
+/// Whether pods are left that were deleted. Only where pods can't be read the status counts: nobody may keep it up to
+/// date once the rollout is complete.
+fn is_shutting_down(seen: &Seen, diagnosis: &Diagnosis) -> bool {
+    let mut unreadable = seen.snapshot.unreadable.iter();
+    if unreadable.any(|it| it.resource.starts_with("pods")) {
+        return diagnosis.overview.terminating > 0;
+    }
+    let mut pods = seen.snapshot.pods.iter();
+    pods.any(|pod| pod.meta.is_deleting())
 }
 
 /// What the new pods say about themselves.

@@ -14,7 +14,7 @@ mod tests;
 mod wait;
 mod watch;
 
-pub use follower::{Aim, Ending, Follower};
+pub use follower::{Aim, Ending, Follower, Pin};
 pub use gathered::{Gathered, Seen};
 pub use list::ReadError;
 pub use look::look;

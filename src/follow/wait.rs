@@ -6,7 +6,7 @@ use std::time::Duration;
 use kube::Client;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::follower::{Aim, Ending, Follower};
+use super::follower::{Aim, Ending, Follower, Pin};
 use super::gathered::{Gathered, Seen};
 use super::list::ReadError;
 use super::look::look;
@@ -32,6 +32,8 @@ pub struct Waiting {
     pub budgets: Budgets,
     /// When each has ended.
     pub aim: Aim,
+    /// Which rollout of each; without a pin, the one that is seen first.
+    pub pins: BTreeMap<ObjectKey, Pin>,
     /// How long in all.
     pub timeout: Option<Duration>,
     /// Whether a controller acts.
@@ -181,7 +183,7 @@ impl<'a> All<'a> {
         }
         for one in seen {
             let track = self.tracks.entry(one.key.clone()).or_insert_with(|| Track {
-                follower: Follower::new(self.waiting.aim),
+                follower: Follower::new(self.waiting.aim, self.waiting.pins.get(&one.key).cloned()),
                 latest: None,
             });
             if track.has_ended() {

@@ -6,7 +6,7 @@
 
 mod canvas;
 #[cfg(test)]
-pub(super) mod capture;
+pub(crate) mod capture;
 
 use std::env;
 use std::io::{self, IsTerminal, Write};

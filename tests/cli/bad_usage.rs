@@ -78,6 +78,39 @@ fn wrong_words() {
 }
 
 #[test]
+fn stages_that_are_none_and_directories_for_kustomize() {
+    insta::assert_snapshot!(told(&[
+        "set image deploy/web web=nginx --pause-at=half",
+        "set image deploy/web web=nginx --pause-at=0%",
+        "rollout restart deploy/web --pause-at=100%",
+        "rollout pause deploy/web --pause-at=1",
+        "rollout restart -k overlays/prod",
+    ]), @r#"
+    $ kubectl rs set image deploy/web web=nginx --pause-at=half
+    error: invalid argument "half" for "--pause-at" flag: give a number of pods such as 3, or a share such as 50%
+    See 'kubectl rs set image --help' for usage.
+    [2]
+    $ kubectl rs set image deploy/web web=nginx --pause-at=0%
+    error: invalid argument "0%" for "--pause-at" flag: a stage has at least one pod; 'rollout pause' holds everything back
+    See 'kubectl rs set image --help' for usage.
+    [2]
+    $ kubectl rs rollout restart deploy/web --pause-at=100%
+    error: invalid argument "100%" for "--pause-at" flag: 100% is the whole rollout: leave it out
+    See 'kubectl rs rollout restart --help' for usage.
+    [2]
+    $ kubectl rs rollout pause deploy/web --pause-at=1
+    error: unknown flag: --pause-at
+    See 'kubectl rs rollout pause --help' for usage.
+    hint: did you mean '--as'?
+    [2]
+    $ kubectl rs rollout restart -k overlays/prod
+    error: kustomize is not built in, so -k can't be used
+    hint: kubectl kustomize overlays/prod | kubectl rs … -f -
+    [2]
+    "#);
+}
+
+#[test]
 fn words_that_do_not_go_together() {
     insta::assert_snapshot!(told(&[
         "sync -o foo --embedded deploy/web",

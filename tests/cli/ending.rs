@@ -26,7 +26,7 @@ fn signal(child: &Child, signal: Signal) {
 }
 
 /// The exit code and the rest of stderr.
-fn end(mut child: Child) -> (Option<i32>, String) {
+pub(crate) fn end(mut child: Child) -> (Option<i32>, String) {
     let mut told = String::new();
     if let Some(mut stderr) = child.stderr.take() {
         stderr.read_to_string(&mut told).expect("UTF-8 output");
@@ -35,7 +35,7 @@ fn end(mut child: Child) -> (Option<i32>, String) {
 }
 
 /// Waits for a line on stderr that contains `text`.
-fn wait_for(child: &mut Child, text: &str) {
+pub(crate) fn wait_for(child: &mut Child, text: &str) {
     let stderr = child.stderr.take().expect("a pipe");
     let mut lines = BufReader::new(stderr);
     let mut line = String::new();
@@ -69,8 +69,8 @@ fn a_signal_ends_what_waits_for_a_silent_server() {
         "sync --controller=client -f web.yaml",
     ] {
         let server = Witness::new();
-        let child = program.start(&format!("{line} --server={}", server.url()));
-        let call = server.wait_for_a_call();
+        let mut child = program.start(&format!("{line} --server={}", server.url()));
+        let call = server.wait_for_a_call(&mut child);
         signal(&child, Signal::INT);
         assert_eq!(end(child), (Some(130), String::new()), "{line}");
         drop(call);

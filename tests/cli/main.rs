@@ -9,3 +9,4 @@ mod examples;
 mod krew;
 mod kubectl;
 mod program;
+mod served;

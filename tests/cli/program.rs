@@ -86,10 +86,17 @@ impl Witness {
         format!("http://{address}")
     }
 
-    /// Waits until somebody calls, who then gets no answer for as long as the connection is kept.
-    pub(crate) fn wait_for_a_call(&self) -> TcpStream {
-        self.0.set_nonblocking(false).expect("a socket");
-        self.0.accept().expect("a call").0
+    /// Waits until the program calls, which then gets no answer for as long as the connection is kept. A program that
+    /// ends before it calls fails the test.
+    pub(crate) fn wait_for_a_call(&self, caller: &mut Child) -> TcpStream {
+        loop {
+            if let Ok((call, _)) = self.0.accept() {
+                return call;
+            }
+            let ended = caller.try_wait().expect("a child");
+            assert_eq!(ended, None, "it ended without a call");
+            std::thread::yield_now();
+        }
     }
 
     pub(crate) fn saw_nobody(&self) -> bool {

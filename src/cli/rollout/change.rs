@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::Common;
 use crate::cli::after::AfterFlags;
-use crate::cli::edit::{Change, EditError, Writing};
+use crate::cli::edit::{Change, EditError, Edited, Writing};
+use crate::cli::interrupt::Interrupts;
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::Found;
 use crate::cli::print::PrintFlags;
@@ -30,8 +31,18 @@ pub(super) struct ChangeFlags {
     field_manager: String,
 }
 
+/// A change, how it is told, and what follows it.
+pub(super) struct Making<'a, F> {
+    /// What the line says: `restarted`.
+    pub(super) operation: &'a str,
+    /// Makes the patch, or says why there is none (`is already paused`).
+    pub(super) change: F,
+    /// What follows.
+    pub(super) after: &'a AfterFlags,
+}
+
 impl ChangeFlags {
-    /// Changes all objects: `change` makes the patch, or says why there is none (`is already paused`).
+    /// Changes all objects.
     ///
     /// # Errors
     /// What went wrong, once all were tried.
@@ -39,9 +50,8 @@ impl ChangeFlags {
         &self,
         kube: &KubeFlags,
         verbose: bool,
-        operation: &str,
-        after: Option<&AfterFlags>,
-        change: impl Fn(&Found) -> Result<Value, &'static str>,
+        making: Making<'_, impl Fn(&Found) -> Result<Value, &'static str>>,
+        interrupts: Interrupts,
     ) -> anyhow::Result<ExitCode> {
         let mut form = self.print.form()?;
         let mut job = self.common.job(kube, verbose).await?;
@@ -53,17 +63,21 @@ impl ChangeFlags {
             dry_run: DryRun::None,
         };
         let (objects, mut failures) = job.take();
+        let after = making
+            .after
+            .prepare(self.common.site(&job), &objects)
+            .await?;
         let mut done = Vec::new();
         for object in &objects {
-            let change = |object: &Found| match change(object) {
+            let change = |object: &Found| match (making.change)(object) {
                 Ok(body) => Ok(Some(Change::Strategic(body))),
                 Err(reason) => Err(refused(object, reason).into()),
             };
             match writing.edit(&job.cluster.client, object, change).await {
-                Ok(changed) => {
-                    let changed = changed.unwrap_or_else(|| object.clone());
-                    form.print(&job.printer, &changed, operation)?;
-                    done.push(changed);
+                Ok(edited) => {
+                    let edited = edited.unwrap_or_else(|| Edited::unchanged(object));
+                    form.print(&job.printer, &edited.now, making.operation)?;
+                    done.push(edited);
                 }
                 Err(EditError::Refused(error)) => failures.push(error),
                 Err(EditError::Request(error)) => {
@@ -71,11 +85,7 @@ impl ChangeFlags {
                 }
             }
         }
-        if let Some(after) = after {
-            let (cluster, printer) = (&job.cluster, &job.printer);
-            after.follow(cluster, &done, printer, &mut failures).await;
-        }
-        failures.finish()
+        after.follow(done, failures, interrupts).await
     }
 }
 

@@ -10,9 +10,14 @@ mod undo;
 
 use clap::{Args, Subcommand};
 
+pub(super) use revisions::{DeploymentHistory, Set};
+pub(super) use undo::back_to;
+
+use super::after::Site;
 use super::allow_missing::AllowMissing;
 use super::cluster::{Cluster, ClusterFlags};
 use super::failures::Failures;
+use super::interrupt::Interrupts;
 use super::kube_flags::KubeFlags;
 use super::objects::{Found, Query};
 use super::selection::ObjectArgs;
@@ -50,14 +55,19 @@ impl RolloutArgs {
     ///
     /// # Errors
     /// Whatever went wrong with the objects, once all were tried.
-    pub(super) async fn run(self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(
+        self,
+        kube: &KubeFlags,
+        verbose: bool,
+        interrupts: Interrupts,
+    ) -> anyhow::Result<ExitCode> {
         match self.command {
             RolloutCommand::History(args) => args.run(kube, verbose).await,
-            RolloutCommand::Pause(args) => args.run(kube, verbose).await,
-            RolloutCommand::Restart(args) => args.run(kube, verbose).await,
-            RolloutCommand::Resume(args) => args.run(kube, verbose).await,
+            RolloutCommand::Pause(args) => args.run(kube, verbose, interrupts).await,
+            RolloutCommand::Restart(args) => args.run(kube, verbose, interrupts).await,
+            RolloutCommand::Resume(args) => args.run(kube, verbose, interrupts).await,
             RolloutCommand::Status(args) => args.run(kube, verbose).await,
-            RolloutCommand::Undo(args) => args.run(kube, verbose).await,
+            RolloutCommand::Undo(args) => args.run(kube, verbose, interrupts).await,
         }
     }
 }
@@ -98,6 +108,18 @@ impl Common {
             cluster,
             allow_missing: self.allow_missing.clone(),
         })
+    }
+}
+
+impl Common {
+    /// Where a change is made, for what follows it.
+    fn site<'a>(&'a self, job: &'a Job) -> Site<'a> {
+        Site {
+            cluster: &job.cluster,
+            flags: &self.cluster,
+            printer: &job.printer,
+            timestamps: self.view.timestamps,
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::change::ChangeFlags;
+use super::change::{ChangeFlags, Making};
 use crate::cli::after::AfterFlags;
+use crate::cli::interrupt::Interrupts;
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::Found;
 use crate::error::ExitCode;
@@ -37,20 +38,41 @@ pub(super) struct ResumeArgs {
 const RESUME_EXAMPLES: &str = "\
 Examples:
   # Let a Deployment roll out what was changed while it was paused
-  kubectl rs rollout resume deploy/web";
+  kubectl rs rollout resume deploy/web
+
+  # Go on to the next stage of a rollout that is held, and stop there
+  kubectl rs rollout resume deploy/web --pause-at=75%";
 
 impl PauseArgs {
-    pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
-        self.flags.run(kube, verbose, "paused", None, pause).await
+    pub(super) async fn run(
+        &self,
+        kube: &KubeFlags,
+        verbose: bool,
+        interrupts: Interrupts,
+    ) -> anyhow::Result<ExitCode> {
+        let after = AfterFlags::default();
+        let making = Making {
+            operation: "paused",
+            change: pause,
+            after: &after,
+        };
+        self.flags.run(kube, verbose, making, interrupts).await
     }
 }
 
 impl ResumeArgs {
-    pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
-        let after = Some(&self.after);
-        self.flags
-            .run(kube, verbose, "resumed", after, resume)
-            .await
+    pub(super) async fn run(
+        &self,
+        kube: &KubeFlags,
+        verbose: bool,
+        interrupts: Interrupts,
+    ) -> anyhow::Result<ExitCode> {
+        let making = Making {
+            operation: "resumed",
+            change: resume,
+            after: &self.after,
+        };
+        self.flags.run(kube, verbose, making, interrupts).await
     }
 }
 

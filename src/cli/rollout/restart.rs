@@ -5,9 +5,10 @@ use k8s_openapi::jiff::tz::TimeZone;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::change::ChangeFlags;
+use super::change::{ChangeFlags, Making};
 use super::pause::is_paused;
 use crate::cli::after::AfterFlags;
+use crate::cli::interrupt::Interrupts;
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::Found;
 use crate::clock::Clock;
@@ -35,13 +36,19 @@ Examples:
   kubectl rs rollout restart deploy -l app=web";
 
 impl RestartArgs {
-    pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(
+        &self,
+        kube: &KubeFlags,
+        verbose: bool,
+        interrupts: Interrupts,
+    ) -> anyhow::Result<ExitCode> {
         let now = Clock::system().now();
-        let restart = |object: &Found| restart(object, now, &TimeZone::system());
-        let after = Some(&self.after);
-        self.flags
-            .run(kube, verbose, "restarted", after, restart)
-            .await
+        let making = Making {
+            operation: "restarted",
+            change: |object: &Found| restart(object, now, &TimeZone::system()),
+            after: &self.after,
+        };
+        self.flags.run(kube, verbose, making, interrupts).await
     }
 }
 

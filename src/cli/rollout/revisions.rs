@@ -17,29 +17,29 @@ use crate::error::Failure;
 use crate::ui::history::change_cause;
 
 /// A Deployment with its ReplicaSets.
-pub(super) struct DeploymentHistory {
+pub(in crate::cli) struct DeploymentHistory {
     deployment: Deployment,
     /// Old ones, oldest first, then the one with the Deployment's template.
-    pub(super) sets: Vec<Set>,
+    pub(in crate::cli) sets: Vec<Set>,
 }
 
 /// One of a Deployment's ReplicaSets.
 #[derive(Clone, Debug)]
-pub(super) struct Set {
+pub(in crate::cli) struct Set {
     /// As it decides.
-    pub(super) slim: ReplicaSet,
+    pub(in crate::cli) slim: ReplicaSet,
     /// All of it.
-    pub(super) full: Found,
+    pub(in crate::cli) full: Found,
 }
 
 impl Set {
     /// Its number; `None` where that can't be read.
-    pub(super) fn revision(&self) -> Option<i64> {
+    pub(in crate::cli) fn revision(&self) -> Option<i64> {
         revision(&self.slim)
     }
 
     /// Its template, with the hash label.
-    pub(super) fn template(&self) -> &Value {
+    pub(in crate::cli) fn template(&self) -> &Value {
         &self.full.json["spec"]["template"]
     }
 }
@@ -49,7 +49,7 @@ impl DeploymentHistory {
     ///
     /// # Errors
     /// The server's, as part of kubectl's message.
-    pub(super) async fn read(client: &Client, object: &Found) -> anyhow::Result<Self> {
+    pub(in crate::cli) async fn read(client: &Client, object: &Found) -> anyhow::Result<Self> {
         let deployment = deployment_of(object)?;
         let name = object.name();
         let selector = label_selector::text_of(&object.json["spec"]["selector"]);

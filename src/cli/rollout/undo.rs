@@ -3,6 +3,8 @@
 mod deployment;
 mod recorded;
 
+pub(in crate::cli) use deployment::back_to;
+
 use std::io::{self, IsTerminal as _};
 
 use clap::{ArgAction, Args};
@@ -12,9 +14,10 @@ use super::revisions::{has_controller_revisions, unsupported};
 use super::{Common, Job};
 use crate::cli::after::AfterFlags;
 use crate::cli::dry_run::{self, DryRunFlag};
-use crate::cli::edit::Writing;
+use crate::cli::edit::{Edited, Writing};
 use crate::cli::failures::Failures;
 use crate::cli::go_flags;
+use crate::cli::interrupt::Interrupts;
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::Found;
 use crate::cli::print::{Form, PrintFlags};
@@ -80,7 +83,10 @@ Examples:
   kubectl rs rollout undo deploy/web --dry-run=server --diff
 
   # Go back to a certain revision
-  kubectl rs rollout undo deploy/web --to-revision=3";
+  kubectl rs rollout undo deploy/web --to-revision=3
+
+  # Go back and wait until that is done
+  kubectl rs rollout undo deploy/web --wait --timeout=5m";
 
 /// What is being undone, and how.
 struct Undo<'a> {
@@ -90,7 +96,12 @@ struct Undo<'a> {
 }
 
 impl UndoArgs {
-    pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(
+        &self,
+        kube: &KubeFlags,
+        verbose: bool,
+        interrupts: Interrupts,
+    ) -> anyhow::Result<ExitCode> {
         let mut form = self.print.form()?;
         let dry_run = self.dry_run.mode(&self.common.view.printer(verbose))?;
         if self.confirm && !io::stdin().is_terminal() {
@@ -108,58 +119,98 @@ impl UndoArgs {
             job: &job,
             dry_run,
         };
+        if dry_run != DryRun::None {
+            let (_, failures) = undo.all(found, &mut form).await;
+            return failures.finish();
+        }
+        let objects: Vec<Found> = found.iter().flatten().cloned().collect();
+        let after = self.after.prepare(self.common.site(&job), &objects).await?;
+        let (undone, failures) = undo.all(found, &mut form).await;
+        after.follow(undone, failures, interrupts).await
+    }
+}
+
+/// What was done with one object.
+struct Undone {
+    /// What kubectl's line says; `None` where the user did not agree.
+    operation: Option<String>,
+    /// The object, where it has the template that was asked for.
+    edited: Option<Edited>,
+}
+
+impl Undone {
+    /// Only said.
+    fn said(operation: String) -> Self {
+        Self {
+            operation: Some(operation),
+            edited: None,
+        }
+    }
+
+    /// The object has the template already.
+    fn skipped(object: &Found, revision: i64) -> Self {
+        Self {
+            operation: Some(format!(
+                "skipped rollback (current template already matches revision {revision})"
+            )),
+            edited: Some(Edited::unchanged(object)),
+        }
+    }
+
+    /// The object was changed.
+    fn rolled_back(edited: Edited) -> Self {
+        Self {
+            operation: Some("rolled back".to_owned()),
+            edited: Some(edited),
+        }
+    }
+
+    /// The user did not agree.
+    const REFUSED: Self = Self {
+        operation: None,
+        edited: None,
+    };
+}
+
+impl Undo<'_> {
+    /// Undoes one after the other. Returns those that have the template that was asked for, and what went wrong.
+    async fn all(
+        &self,
+        found: Vec<anyhow::Result<Found>>,
+        form: &mut Form,
+    ) -> (Vec<Edited>, Failures) {
         let mut failures = Failures::default();
         let mut done = Vec::new();
         for found in found {
             let undone = match found {
-                Ok(object) => {
-                    let undone = undo.object(&object, &mut form).await;
-                    undone.map(|()| done.push(object))
-                }
+                Ok(object) => self.object(&object, form).await,
                 Err(error) => Err(error),
             };
-            if let Err(error) = undone {
-                failures.push(error);
+            match undone {
+                Ok(edited) => done.extend(edited),
+                Err(error) => failures.push(error),
             }
         }
-        if dry_run == DryRun::None {
-            let (cluster, printer) = (&job.cluster, &job.printer);
-            let after = &self.after;
-            after.follow(cluster, &done, printer, &mut failures).await;
-        }
-        failures.finish()
+        (done, failures)
     }
-}
 
-impl Undo<'_> {
-    async fn object(&self, object: &Found, form: &mut Form) -> anyhow::Result<()> {
-        if object.resource.kind == "Deployment" {
-            self.warn_about_apply(object);
-            let operation = deployment::undo(self, object).await?;
-            self.print(object, form, operation)
-        } else if has_controller_revisions(object) {
-            self.warn_about_apply(object);
-            let operation = recorded::undo(self, object).await?;
-            self.print(object, form, operation)
+    /// Undoes one, and prints it as it was read: kubectl does the same.
+    async fn object(&self, object: &Found, form: &mut Form) -> anyhow::Result<Option<Edited>> {
+        let is_deployment = object.resource.kind == "Deployment";
+        if !is_deployment && !has_controller_revisions(object) {
+            return Err(unsupported("rollbacker", "rollbacker", object).into());
+        }
+        self.warn_about_apply(object);
+        let undone = if is_deployment {
+            deployment::undo(self, object).await?
         } else {
-            Err(unsupported("rollbacker", "rollbacker", object).into())
+            recorded::undo(self, object).await?
+        };
+        if let Some(operation) = undone.operation {
+            let operation = format!("{operation}{}", dry_run::suffix(self.dry_run));
+            form.print(&self.job.printer, object, &operation)?;
         }
-    }
-
-    /// Prints the object as it was read: kubectl does the same.
-    fn print(
-        &self,
-        object: &Found,
-        form: &mut Form,
-        operation: Option<String>,
-    ) -> anyhow::Result<()> {
-        match operation {
-            Some(operation) => {
-                let operation = format!("{operation}{}", dry_run::suffix(self.dry_run));
-                form.print(&self.job.printer, object, &operation)
-            }
-            None => Ok(()),
-        }
+        Ok(undone.edited)
     }
 
     fn writing(&self) -> Writing<'_> {
@@ -214,8 +265,4 @@ fn not_found(revision: i64) -> Failure {
     Failure::error(format!(
         "unable to find specified revision {revision} in history"
     ))
-}
-
-fn skipped(revision: i64) -> String {
-    format!("skipped rollback (current template already matches revision {revision})")
 }

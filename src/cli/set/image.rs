@@ -5,12 +5,13 @@ use clap::{ArgAction, Args};
 use super::containers::Pairs;
 use super::record;
 use super::setting::Setting;
-use crate::cli::after::AfterFlags;
+use crate::cli::after::{AfterFlags, Site};
 use crate::cli::allow_missing::AllowMissing;
 use crate::cli::cluster::ClusterFlags;
 use crate::cli::dry_run::DryRunFlag;
 use crate::cli::failures::Failures;
 use crate::cli::go_flags;
+use crate::cli::interrupt::Interrupts;
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::objects::{self, Found, Query};
 use crate::cli::print::PrintFlags;
@@ -96,7 +97,13 @@ pub(super) struct ImageArgs {
 const EXAMPLES: &str = "\
 Examples:
   # A new image for one container
-  kubectl rs set image --embedded=examples/web.yaml deploy/web web=nginx:1.27 --wait
+  kubectl rs set image --embedded=examples/web.yaml deploy/web web=nginx:1.28 --wait
+
+  # The same, and back to what was complete if the new pods fail
+  kubectl rs set image --embedded=examples/web.yaml deploy/web web=nginx:1.28 --undo-on-failure
+
+  # In stages: half of the new pods, then (after 'rollout resume --wait') the rest
+  kubectl rs set image deploy/web web=nginx:1.28 --pause-at=50%
 
   # What would be stored with another image everywhere
   kubectl rs set image --embedded=examples/web.yaml deploy/web '*=nginx:1.27' --dry-run=server -o yaml";
@@ -108,7 +115,12 @@ const FILE_FORMS: [&str; 3] = [
 ];
 
 impl ImageArgs {
-    pub(super) async fn run(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(
+        &self,
+        kube: &KubeFlags,
+        verbose: bool,
+        interrupts: Interrupts,
+    ) -> anyhow::Result<ExitCode> {
         let printer = self.view.printer(verbose);
         if self.record.is_some() {
             printer
@@ -144,9 +156,19 @@ impl ImageArgs {
         if dry_run == DryRun::Client {
             return setting.print_changed(found, &mut form, &printer);
         }
-        setting
-            .write(&found, &cluster, &mut form, &printer, &self.after)
-            .await
+        let site = Site {
+            cluster: &cluster,
+            flags: &self.cluster,
+            printer: &printer,
+            timestamps: self.view.timestamps,
+        };
+        if dry_run == DryRun::Server {
+            let (_, failures) = setting.write(&found, site, &mut form).await?;
+            return failures.finish();
+        }
+        let after = self.after.prepare(site, &found).await?;
+        let (changed, failures) = setting.write(&found, site, &mut form).await?;
+        after.follow(changed, failures, interrupts).await
     }
 
     fn change_cause(&self) -> Option<String> {

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 
 pub(super) use containers::pod_spec_path;
 
+use super::interrupt::Interrupts;
 use super::kube_flags::KubeFlags;
 use crate::error::ExitCode;
 
@@ -32,9 +33,14 @@ impl SetArgs {
     ///
     /// # Errors
     /// Whatever went wrong with the objects, once all were tried.
-    pub(super) async fn run(self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(
+        self,
+        kube: &KubeFlags,
+        verbose: bool,
+        interrupts: Interrupts,
+    ) -> anyhow::Result<ExitCode> {
         match self.command {
-            SetCommand::Image(args) => args.run(kube, verbose).await,
+            SetCommand::Image(args) => args.run(kube, verbose, interrupts).await,
         }
     }
 }

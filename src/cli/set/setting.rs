@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 
 use super::containers::{Pairs, names, pod_spec_path, set_images};
-use crate::cli::after::AfterFlags;
-use crate::cli::cluster::Cluster;
+use crate::cli::after::Site;
 use crate::cli::dry_run;
-use crate::cli::edit::{Change, EditError, Writing};
+use crate::cli::edit::{Change, EditError, Edited, Writing};
 use crate::cli::failures::Failures;
 use crate::cli::objects::Found;
 use crate::cli::print::Form;
@@ -106,18 +105,17 @@ impl Setting<'_> {
         }
     }
 
-    /// Changes the objects on the server and prints what comes back.
+    /// Changes the objects on the server and prints what comes back. Returns those that have the images, and what went
+    /// wrong with others.
     ///
     /// # Errors
-    /// What went wrong, once all were tried.
+    /// When stdout can't be written.
     pub(super) async fn write(
         &self,
         found: &[Found],
-        cluster: &Cluster,
+        site: Site<'_>,
         form: &mut Form,
-        printer: &Printer,
-        after: &AfterFlags,
-    ) -> anyhow::Result<ExitCode> {
+    ) -> anyhow::Result<(Vec<Edited>, Failures)> {
         let writing = Writing {
             field_manager: Some(self.field_manager),
             dry_run: self.dry_run,
@@ -130,11 +128,11 @@ impl Setting<'_> {
         let mut done = Vec::new();
         for object in found {
             let change = |object: &Found| Ok(self.patch(object).map(Change::Strategic));
-            match writing.edit(&cluster.client, object, change).await {
-                Ok(None) => {}
-                Ok(Some(changed)) => {
-                    form.print(printer, &changed, &operation)?;
-                    done.push(changed);
+            match writing.edit(&site.cluster.client, object, change).await {
+                Ok(None) => done.push(Edited::unchanged(object)),
+                Ok(Some(edited)) => {
+                    form.print(site.printer, &edited.now, &operation)?;
+                    done.push(edited);
                 }
                 Err(EditError::Refused(error)) => failures.push(error),
                 Err(EditError::Request(error)) => failures.push(
@@ -143,10 +141,7 @@ impl Setting<'_> {
                 ),
             }
         }
-        if self.dry_run == DryRun::None {
-            after.follow(cluster, &done, printer, &mut failures).await;
-        }
-        failures.finish()
+        Ok((done, failures))
     }
 
     /// Prints the objects as they would be, without asking the server.

@@ -8,6 +8,7 @@ use crate::cli::cluster::ClusterFlags;
 use crate::cli::duration;
 use crate::cli::output::OutputFlags;
 use crate::cli::selection::SelectionArgs;
+use crate::cli::stage;
 use crate::cli::view::ViewFlags;
 use crate::cli::wait::WaitFlags;
 use crate::engine::options::{DryRun, Goal, Stage};
@@ -34,7 +35,7 @@ pub struct SyncArgs {
     #[arg(short = 'w', long)]
     pub watch: bool,
     /// Stop once so many, or that share, of the new pods are available
-    #[arg(long, value_name = "N|N%", value_parser = parse_stage, conflicts_with = "watch")]
+    #[arg(long, value_name = "N|N%", value_parser = stage::parse, conflicts_with = "watch")]
     pub until: Option<Stage>,
     /// Show the next steps and ask before each
     #[arg(long)]
@@ -123,22 +124,5 @@ impl SyncArgs {
             (false, true) => Goal::Complete,
             (false, false) => Goal::AtRest,
         }
-    }
-}
-
-fn parse_stage(text: &str) -> Result<Stage, String> {
-    let (digits, is_percent) = match text.strip_suffix('%') {
-        Some(digits) => (digits, true),
-        None => (text, false),
-    };
-    let number: i32 = digits
-        .parse()
-        .ok()
-        .filter(|number| *number >= 0 && !digits.starts_with('+'))
-        .ok_or_else(|| "give a number of pods such as 3, or a share such as 50%".to_owned())?;
-    match is_percent {
-        true if number > 100 => Err("a share is at most 100%".to_owned()),
-        true => Ok(Stage::Percent(number)),
-        false => Ok(Stage::Pods(number)),
     }
 }

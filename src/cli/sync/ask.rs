@@ -57,7 +57,7 @@ impl Asker {
                 };
                 tokio::select! {
                     answer = answer => answer.unwrap_or(Decision::Stop),
-                    () = interrupts.next() => Decision::Stop,
+                    () = interrupts.heed() => Decision::Stop,
                 }
             }
             .boxed()

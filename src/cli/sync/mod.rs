@@ -2,7 +2,6 @@
 
 mod args;
 mod ask;
-mod followed;
 mod outcome;
 mod planned;
 mod pods;
@@ -27,6 +26,7 @@ use super::kube_flags::KubeFlags;
 use super::manifests::{self, Manifests};
 use super::output::OutputFormat;
 use super::selection::{self, Selection, Targets};
+use super::wait::{self, Course, Pins};
 use crate::controller::action::Kind;
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
@@ -75,40 +75,45 @@ impl SyncArgs {
         let (cluster, scope, presets, authority) = tokio::select! {
             prepared = self.prepare(&selection, kube, &printer) => prepared?,
             () = &mut signal => return Ok(ExitCode::Interrupted),
-            () = outlast(self.limit()) => return outcome::exit_code(&out_of_time(), &Board::default(), self.goal()),
+            () = outlast(self.limit()) => return wait::exit_code_of(&out_of_time(), &Board::default(), self.goal()),
         };
         let view = View::new(&self, format, &printer, authority.way_out());
         let options = self.options(scope.clone(), presets, &view, began.elapsed());
         let engine = Engine::new(cluster.client.clone(), cluster.clock, options, view.sink());
-        let presence = authority.presence();
         let (acting, is_acting) = watch::channel(true);
         let authority = authority.telling(acting);
         let _pods = self
             .simulate_pods
             .then(|| pods::start(&cluster, &scope, is_acting, &printer));
-        let (engine, lease) = authority.engine(engine);
         if !self.is_following() {
+            let (engine, lease) = authority.engine(engine);
             let summary = engine.run(signal).await;
             give_up(lease).await;
             let board = view.finish()?;
             let summary = summary.map_err(|error| outcome::cut_short(error, &board))?;
             self.print(&summary, &board, &cluster, &printer, format)
                 .await?;
-            return outcome::exit_code(&summary, &board, self.goal());
+            return wait::exit_code_of(&summary, &board, self.goal());
         }
-        let waiting = self.following.waiting(scope, None, presence);
-        let follow = |stop| self.following.follow(&cluster, &waiting, &printer, stop);
-        let result = followed::run(engine, signal, follow).await;
-        give_up(lease).await;
+        let course = Course {
+            flags: &self.following,
+            cluster: &cluster,
+            printer: &printer,
+            scope,
+            pins: Pins::new(),
+            timeout: None,
+            needs_engine: true,
+        };
+        let both = course.run(engine, authority, Engine::run, signal).await;
         let board = view.finish()?;
-        let followed::Both { summary, waited } = result?;
-        self.print(&summary, &board, &cluster, &printer, format)
+        let both = both?;
+        self.print(&both.summary, &board, &cluster, &printer, format)
             .await?;
         let following = &self.following;
         following
-            .conclude(&cluster, &waited, &printer, format)
+            .conclude(&cluster, &both.waited, &printer, format)
             .await?;
-        followed::exit_code(&summary, &waited, &board)
+        both.exit_code(&board)
     }
 
     /// Whether rollouts are followed to their end, and failures found on the way end the run.
@@ -168,6 +173,7 @@ impl SyncArgs {
             is_dry,
             force: self.force,
             is_patient: self.leader_elect,
+            is_told: false,
         };
         let authority = self
             .cluster

@@ -1,31 +1,26 @@
-//! What the engine's events are shown through.
+//! What `sync` shows of the engine's events: progress, the steps of a dry run, and the questions of `--step`.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::args::{DryRunMode, SyncArgs};
 use super::ask::Asker;
 use super::planned::Planned;
 use super::silence::Silence;
 use crate::cli::output::OutputFormat;
-use crate::engine::event::EngineEvent;
+use crate::cli::progress::ProgressView;
 use crate::engine::options::Gate;
 use crate::engine::pass::Sink;
 use crate::ui::printer::{Color, Level, Printer};
-use crate::ui::progress::{Board, Form, Progress, Style};
+use crate::ui::progress::{Board, Form, Style};
 
 /// Progress, and the questions of `--step`.
 pub(super) struct View {
-    shared: Arc<Shared>,
-    asker: Option<Arc<Asker>>,
-}
-
-struct Shared {
-    progress: Mutex<Option<Progress>>,
+    progress: ProgressView,
     /// In a dry run the steps are the result.
-    planned: Option<Planned>,
-    failed: Mutex<Option<io::Error>>,
-    silence: Silence,
+    planned: Option<Arc<Planned>>,
+    asker: Option<Arc<Asker>>,
+    silence: Arc<Silence>,
 }
 
 impl View {
@@ -47,34 +42,32 @@ impl View {
             with_namespace: args.selection.all_namespaces,
         };
         let planned = (args.dry_run != DryRunMode::None && form != Form::Json)
-            .then(|| Planned::new(args.dry_run, printer.clone()));
+            .then(|| Arc::new(Planned::new(args.dry_run, printer.clone())));
         let talker = if planned.is_some() {
             Printer::new(Level::Quiet, Color::Never)
         } else {
             printer.clone()
         };
-        let progress = Progress::new(style, talker);
         Self {
-            shared: Arc::new(Shared {
-                progress: Mutex::new(Some(progress)),
-                planned,
-                failed: Mutex::default(),
-                silence: Silence::new(printer.clone(), way_out),
-            }),
+            progress: ProgressView::new(style, talker),
+            planned,
+            silence: Arc::new(Silence::new(printer.clone(), way_out)),
             asker: args.step.then(|| Asker::new(printer.clone())),
         }
     }
 
     /// Where the engine tells its events.
     pub(super) fn sink(&self) -> Sink {
-        let shared = Arc::clone(&self.shared);
-        let asker = self.asker.clone();
-        Arc::new(move |event| {
+        let (planned, asker) = (self.planned.clone(), self.asker.clone());
+        let silence = Arc::clone(&self.silence);
+        self.progress.sink(move |event| {
             if let Some(asker) = &asker {
-                asker.learn(&event);
+                asker.learn(event);
             }
-            shared.show(&event);
-            shared.silence.hear(&event);
+            silence.hear(event);
+            planned
+                .as_ref()
+                .map_or(Ok(()), |planned| planned.show(event))
         })
     }
 
@@ -88,30 +81,6 @@ impl View {
     /// # Errors
     /// Output that could not be written on the way.
     pub(super) fn finish(&self) -> io::Result<Board> {
-        let progress = lock(&self.shared.progress).take();
-        let board = progress.map(Progress::finish).unwrap_or_default();
-        lock(&self.shared.failed).take().map_or(Ok(board), Err)
+        self.progress.finish()
     }
-}
-
-impl Shared {
-    fn show(&self, event: &EngineEvent) {
-        let mut progress = lock(&self.progress);
-        let Some(shown) = progress.as_mut() else {
-            return;
-        };
-        let planned = self
-            .planned
-            .as_ref()
-            .map_or(Ok(()), |planned| planned.show(event));
-        if let Err(error) = planned.and_then(|()| shown.handle(event)) {
-            // The engine goes on: half a rollout is worse than a view that nobody reads.
-            lock(&self.failed).get_or_insert(error);
-            *progress = None;
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,23 +1,37 @@
 //! `--wait`: what commands share that follow a rollout to its end. The flags, the reminders, the last word.
 
+mod ending;
 mod logs;
 mod reminder;
+#[cfg(test)]
+mod tests;
+mod together;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Args;
+use futures::FutureExt as _;
+use tokio::time::{Instant, sleep_until};
 
+use super::authority::Authority;
 use super::cluster::Cluster;
 use super::duration;
 use super::fail_after::FailAfter;
 use super::output::OutputFormat;
+use crate::controller::api::ObjectKey;
 use crate::diagnose::{Budgets, Presence};
+use crate::engine::error::EngineError;
 use crate::engine::options::Scope;
+use crate::engine::run::{Engine, StoppedBy, Summary};
+use crate::engine::store::Item;
 use crate::error::ExitCode;
-use crate::follow::{Aim, Ending, Followed, Waited, Waiting, wait};
+use crate::follow::{Aim, Ending, Followed, Pin, Told, Waited, Waiting, wait};
 use crate::ui::printer::Printer;
 use crate::ui::status::{Shown, StatusRecord, last_words};
+pub(super) use ending::{exit_code as exit_code_of, timed_out};
 use reminder::Reminder;
+pub(super) use together::{Both, Stop};
 
 /// How a rollout is followed.
 #[derive(Clone, Debug, Default, Args)]
@@ -51,6 +65,25 @@ pub struct WaitFlags {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub logs: Option<u32>,
+    /// With --wait: complete is only what has no old pod left that is still shutting down
+    #[arg(long)]
+    pub wait_terminated: bool,
+}
+
+/// Which rollouts are followed: of each Deployment the one that is pinned, or else the one that is seen first.
+pub(super) type Pins = BTreeMap<ObjectKey, Pin>;
+
+/// Rollouts that are brought, or followed, to their end.
+pub(super) struct Course<'a> {
+    pub(super) flags: &'a WaitFlags,
+    pub(super) cluster: &'a Cluster,
+    pub(super) printer: &'a Printer,
+    pub(super) scope: Scope,
+    pub(super) pins: Pins,
+    /// As the engine knows it.
+    pub(super) timeout: Option<Duration>,
+    /// Whether the engine is needed for more than showing steps.
+    pub(super) needs_engine: bool,
 }
 
 impl WaitFlags {
@@ -63,39 +96,12 @@ impl WaitFlags {
         }
     }
 
-    /// What is waited for.
-    pub fn waiting(
-        &self,
-        scope: Scope,
-        timeout: Option<Duration>,
-        controller: Presence,
-    ) -> Waiting {
-        Waiting {
-            scope,
-            budgets: self.budgets(),
-            aim: Aim {
-                settle: self.settle,
-                stage: None,
-            },
-            timeout,
-            controller,
+    fn aim(&self) -> Aim {
+        Aim {
+            settle: self.settle,
+            stage: None,
+            terminated: self.wait_terminated,
         }
-    }
-
-    /// Follows until all have ended, with a reminder now and then.
-    ///
-    /// # Errors
-    /// When Deployments can't be read.
-    pub async fn follow(
-        &self,
-        cluster: &Cluster,
-        waiting: &Waiting,
-        printer: &Printer,
-        signal: impl Future<Output = ()>,
-    ) -> anyhow::Result<Waited> {
-        let mut reminder = Reminder::new(printer.clone(), waiting.scope.namespaces.is_none());
-        let tell = |told: crate::follow::Told<'_>| reminder.tell(told);
-        Ok(wait(&cluster.client, cluster.clock, waiting, tell, signal).await?)
     }
 
     /// The last word on each Deployment that did not end well: why, the evidence, what to do, and the logs if asked for.
@@ -136,6 +142,87 @@ impl WaitFlags {
             }
         }
         Ok(())
+    }
+}
+
+impl Course<'_> {
+    /// Goes to the end, whoever acts: the engine acts or follows as `authority` says, and `act` runs it, while failures
+    /// are looked out for.
+    ///
+    /// # Errors
+    /// When what is in scope can't be read.
+    pub(super) async fn run<F>(
+        &self,
+        engine: Engine,
+        authority: Authority,
+        act: impl FnOnce(Engine, Stop) -> F,
+        signal: impl Future<Output = ()>,
+    ) -> anyhow::Result<Both>
+    where
+        F: Future<Output = Result<Summary, EngineError>>,
+    {
+        let presence = authority.presence();
+        let is_optional = authority.is_following() && !self.needs_engine;
+        let (engine, lease) = authority.engine(engine);
+        let began = Instant::now();
+        let act = |stop: Stop| async move {
+            let stop = stop.shared();
+            match act(engine, Box::pin(stop.clone())).await {
+                Err(error) if is_optional => Ok(self.without_steps(&error, began, stop).await),
+                result => result,
+            }
+        };
+        let follow = |stop| self.follow(presence, stop);
+        let both = Box::pin(together::run(act, follow, signal)).await;
+        if let Some(lease) = lease {
+            lease.now().await;
+        }
+        both
+    }
+
+    /// Where the steps of others may not be watched, rollouts are followed by looks alone.
+    async fn without_steps(
+        &self,
+        error: &EngineError,
+        began: Instant,
+        stop: impl Future<Output = ()>,
+    ) -> Summary {
+        self.printer
+            .warning(&format!("{error}: steps are not shown"));
+        let late = async {
+            match self.timeout {
+                Some(timeout) => sleep_until(began + timeout).await,
+                None => std::future::pending().await,
+            }
+        };
+        let stopped = tokio::select! {
+            () = stop => StoppedBy::Signal,
+            () = late => StoppedBy::Timeout,
+        };
+        let keys = self.pins.keys().cloned();
+        Summary {
+            ends: keys.map(|key| (Item::deployment(key), None)).collect(),
+            left: BTreeMap::new(),
+            missing: Vec::new(),
+            stopped: Some(stopped),
+        }
+    }
+
+    /// Follows until all have ended, with a reminder now and then.
+    async fn follow(&self, controller: Presence, stop: Stop) -> anyhow::Result<Waited> {
+        let waiting = Waiting {
+            scope: self.scope.clone(),
+            budgets: self.flags.budgets(),
+            aim: self.flags.aim(),
+            pins: self.pins.clone(),
+            timeout: None,
+            controller,
+        };
+        let everywhere = self.scope.namespaces.is_none();
+        let mut reminder = Reminder::new(self.printer.clone(), everywhere);
+        let tell = |told: Told<'_>| reminder.tell(told);
+        let Cluster { client, clock, .. } = self.cluster;
+        Ok(wait(client, *clock, &waiting, tell, stop).await?)
     }
 }
 

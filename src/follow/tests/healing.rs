@@ -301,7 +301,7 @@ proptest! {
         strides in prop::collection::vec(1_i64..100, 6..12),
     ) {
         let rollout = rollout(lives.len());
-        let mut follower = Follower::new(Aim::default());
+        let mut follower = Follower::new(Aim::default(), None);
         let mut now = 0;
         let mut ending = None;
         for stride in strides.iter().cycle().take(400) {

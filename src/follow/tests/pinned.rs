@@ -62,7 +62,7 @@ fn look(follower: &mut Follower, seen: &Seen) -> Option<Ending> {
 
 #[test]
 fn another_template_overtakes_and_its_author_is_named() {
-    let mut follower = Follower::new(Aim::default());
+    let mut follower = Follower::new(Aim::default(), None);
     assert_eq!(look(&mut follower, &seen("web:2", 1, 0, 0)), None);
     let by = Some("kubectl-edit".to_owned());
     assert_eq!(
@@ -73,7 +73,7 @@ fn another_template_overtakes_and_its_author_is_named() {
 
 #[test]
 fn a_deployment_made_anew_is_another_one() {
-    let mut follower = Follower::new(Aim::default());
+    let mut follower = Follower::new(Aim::default(), None);
     assert_eq!(look(&mut follower, &seen("web:2", 1, 0, 0)), None);
     let again = Seen {
         uid: "another".to_owned(),
@@ -85,10 +85,13 @@ fn a_deployment_made_anew_is_another_one() {
 #[test]
 fn stages_end_at_their_share() {
     let stage = Some(Stage::Percent(50));
-    let mut follower = Follower::new(Aim {
-        stage,
-        ..Aim::default()
-    });
+    let mut follower = Follower::new(
+        Aim {
+            stage,
+            ..Aim::default()
+        },
+        None,
+    );
     assert_eq!(look(&mut follower, &seen("web:2", 0, 0, 0)), None);
     let reached = Ending::StageReached {
         available: 1,
@@ -100,7 +103,7 @@ fn stages_end_at_their_share() {
 /// Without a readiness probe a container is ready whenever it runs, so completion alone proves nothing.
 #[test]
 fn a_crash_after_completion_fails() {
-    let mut follower = Follower::new(Aim::default());
+    let mut follower = Follower::new(Aim::default(), None);
     assert_eq!(look(&mut follower, &seen("web:2", 2, 0, 0)), None);
     assert_eq!(look(&mut follower, &seen("web:2", 2, 0, 9)), None);
     let crashed = seen("web:2", 2, 1, 9);
@@ -118,17 +121,20 @@ fn a_crash_after_completion_fails() {
 
 #[test]
 fn settling_takes_as_long_as_is_asked_for() {
-    let mut follower = Follower::new(Aim::default());
+    let mut follower = Follower::new(Aim::default(), None);
     assert_eq!(look(&mut follower, &seen("web:2", 2, 0, 0)), None);
     assert_eq!(
         look(&mut follower, &seen("web:2", 2, 0, 10)),
         Some(Ending::Complete)
     );
     let settle = Some(Duration::ZERO);
-    let mut follower = Follower::new(Aim {
-        settle,
-        ..Aim::default()
-    });
+    let mut follower = Follower::new(
+        Aim {
+            settle,
+            ..Aim::default()
+        },
+        None,
+    );
     assert_eq!(
         look(&mut follower, &seen("web:2", 2, 0, 0)),
         Some(Ending::Complete)

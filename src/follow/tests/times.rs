@@ -1,6 +1,7 @@
 //! How soon a failure is known, in the cluster's time. The progress deadline of 600 s is never needed.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +57,7 @@ async fn run(image: &str, annotations: Value, others: &[(&str, Value)]) -> Run {
         scope,
         budgets: Budgets::default(),
         aim: Aim::default(),
+        pins: BTreeMap::new(),
         timeout: Some(Duration::from_secs(300)),
         controller: Presence::Acting,
     };

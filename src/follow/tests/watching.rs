@@ -1,5 +1,6 @@
 //! Following by watches: what it costs, and what it survives. In virtual time, on the embedded cluster.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::pending;
 use std::sync::Arc;
@@ -74,6 +75,7 @@ impl World {
                 settle: Some(Duration::ZERO),
                 ..Aim::default()
             },
+            pins: BTreeMap::new(),
             timeout: Some(Duration::from_secs(300)),
             controller: Presence::Acting,
         };

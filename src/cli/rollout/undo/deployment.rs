@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::{Undo, not_found, skipped};
+use super::{Undo, Undone, not_found};
 use crate::cli::edit::{Change, EditError};
 use crate::cli::objects::Found;
 use crate::cli::rollout::history::numbered;
@@ -15,8 +15,8 @@ use crate::controller::keys::{CHANGE_CAUSE, LAST_APPLIED};
 use crate::engine::options::DryRun;
 use crate::error::Failure;
 
-/// What kubectl's line says; `None` where the user did not agree.
-pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Option<String>> {
+/// Undoes one.
+pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Undone> {
     let asked = undo.args.to_revision;
     if asked < 0 {
         return Err(not_found(asked).into());
@@ -27,14 +27,14 @@ pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Opti
     let name = name_of(target);
     if undo.dry_run == DryRun::Client {
         undo.agreed(object, target.template(), &name).await?;
-        return Ok(Some(Undo::description(target.template())));
+        return Ok(Undone::said(Undo::description(target.template())));
     }
     must_not_be_paused(object)?;
     if is_current(&history, target) {
-        return Ok(Some(skipped(asked)));
+        return Ok(Undone::skipped(object, asked));
     }
     if !undo.agreed(object, target.template(), &name).await? {
-        return Ok(None);
+        return Ok(Undone::REFUSED);
     }
     tell_survivors(undo, object, target);
     let cause = undo.args.cause.as_deref();
@@ -44,14 +44,14 @@ pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Opti
         .edit(client, object, |object| {
             must_not_be_paused(object)?;
             was_reached = is_current(&history.of_version(object)?, target);
-            Ok((!was_reached).then(|| change(object, target, cause)))
+            Ok((!was_reached).then(|| back_to(object, target, cause)))
         })
         .await;
     match edited {
-        Ok(None) => Ok(Some(skipped(asked))),
-        Ok(Some(_)) => {
+        Ok(None) => Ok(Undone::skipped(object, asked)),
+        Ok(Some(edited)) => {
             tell_numbers(undo, object, &history, target);
-            Ok(Some("rolled back".to_owned()))
+            Ok(Undone::rolled_back(edited))
         }
         Err(EditError::Refused(error)) => Err(error),
         Err(EditError::Request(error)) => {
@@ -126,7 +126,7 @@ fn is_current(history: &DeploymentHistory, target: &Set) -> bool {
 }
 
 /// Template and annotations as the ReplicaSet has them; what belongs to the Deployment alone stays.
-fn change(object: &Found, target: &Set, cause: Option<&str>) -> Change {
+pub(in crate::cli) fn back_to(object: &Found, target: &Set, cause: Option<&str>) -> Change {
     let mut template = target.template().clone();
     if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
         labels.remove(crate::controller::keys::POD_TEMPLATE_HASH);
@@ -228,7 +228,7 @@ mod tests {
             "spec": {"containers": [{"name": "main", "futureField": {"a": [1]}}], "anotherOne": true},
         });
         assert_eq!(
-            change(&found("deploy", own), &set, Some("why")),
+            back_to(&found("deploy", own), &set, Some("why")),
             Change::Operations(vec![
                 json!({"op": "replace", "path": "/spec/template", "value": without_hash}),
                 json!({"op": "replace", "path": "/metadata/annotations", "value": {

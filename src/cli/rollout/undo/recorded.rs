@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 
-use super::{Undo, not_found, skipped};
+use super::{Undo, Undone, not_found};
 use crate::cli::edit::{Change, EditError};
 use crate::cli::objects::Found;
 use crate::cli::rollout::history::numbered;
@@ -11,8 +11,8 @@ use crate::controller::template::Template;
 use crate::engine::options::DryRun;
 use crate::error::Failure;
 
-/// What kubectl's line says; `None` where the user did not agree.
-pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Option<String>> {
+/// Undoes one.
+pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Undone> {
     let asked = undo.args.to_revision;
     if asked < 0 {
         return Err(not_found(asked).into());
@@ -25,13 +25,13 @@ pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Opti
     if undo.dry_run == DryRun::Client {
         undo.agreed(object, &template, &name).await?;
         let description = Undo::description(&template);
-        return Ok(Some(format!("will roll back to {description}")));
+        return Ok(Undone::said(format!("will roll back to {description}")));
     }
     if is_current(object, target) {
-        return Ok(Some(skipped(asked)));
+        return Ok(Undone::skipped(object, asked));
     }
     if !undo.agreed(object, &template, &name).await? {
-        return Ok(None);
+        return Ok(Undone::REFUSED);
     }
     let edited = undo
         .writing()
@@ -40,8 +40,8 @@ pub(super) async fn undo(undo: &Undo<'_>, object: &Found) -> anyhow::Result<Opti
         })
         .await;
     match edited {
-        Ok(None) => Ok(Some(skipped(asked))),
-        Ok(Some(_)) => Ok(Some("rolled back".to_owned())),
+        Ok(None) => Ok(Undone::skipped(object, asked)),
+        Ok(Some(edited)) => Ok(Undone::rolled_back(edited)),
         Err(EditError::Refused(error)) => Err(error),
         Err(EditError::Request(error)) => {
             Err(error).with_context(|| format!("failed restoring revision {asked}"))

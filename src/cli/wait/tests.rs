@@ -1,0 +1,86 @@
+//! What acting and following end a command with, together.
+
+use std::collections::BTreeMap;
+use std::future::{pending, ready};
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::together::{Both, Stop, run};
+use crate::controller::api::ObjectKey;
+use crate::diagnose::{Budgets, Snapshot, diagnose};
+use crate::engine::error::EngineError;
+use crate::engine::run::{StoppedBy, Summary};
+use crate::error::ExitCode;
+use crate::follow::{Ending, Followed, Seen, Waited};
+use crate::ui::progress::Board;
+
+fn waited(ending: Ending) -> Waited {
+    let snapshot = Snapshot::default();
+    let key = ObjectKey::new("default", "web");
+    let followed = Followed {
+        key: key.clone(),
+        ending: Some(ending),
+        diagnosis: diagnose(&snapshot, &Budgets::default()),
+        unreadable: Vec::new(),
+        seen: Seen {
+            key,
+            uid: String::new(),
+            generation: 1,
+            last_change: None,
+            snapshot,
+        },
+    };
+    Waited {
+        followed: vec![followed],
+        timed_out: false,
+    }
+}
+
+/// Acts until it is stopped.
+async fn act(stop: Stop) -> Result<Summary, EngineError> {
+    stop.await;
+    Ok(Summary {
+        ends: BTreeMap::new(),
+        left: BTreeMap::new(),
+        missing: Vec::new(),
+        stopped: Some(StoppedBy::Signal),
+    })
+}
+
+async fn both(ending: Ending, after: Duration, signal: impl Future<Output = ()>) -> Both {
+    let follow = |stop: Stop| async move {
+        tokio::select! {
+            () = stop => {}
+            () = sleep(after) => {}
+        }
+        Ok(waited(ending))
+    };
+    run(act, follow, signal).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_following_finds_ends_both() {
+    let soon = Duration::from_secs(1);
+    let failed = both(Ending::Failed, soon, pending()).await;
+    assert_eq!(
+        failed.exit_code(&Board::default()).unwrap(),
+        ExitCode::RolloutFailed
+    );
+    let overtaken = both(Ending::Overtaken { by: None }, soon, pending()).await;
+    assert_eq!(
+        overtaken.exit_code(&Board::default()).unwrap(),
+        ExitCode::Overtaken
+    );
+}
+
+/// The last look after Ctrl-C may find a failure. Whoever pressed it wants to know that nothing was waited for.
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_counts_more_than_what_the_last_look_finds() {
+    let never = Duration::from_secs(3600);
+    let both = both(Ending::Failed, never, ready(())).await;
+    assert_eq!(
+        both.exit_code(&Board::default()).unwrap(),
+        ExitCode::Interrupted
+    );
+}
