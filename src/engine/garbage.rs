@@ -46,6 +46,9 @@ impl Store {
     }
 
     fn may_be_garbage(&self, meta: &ObjectMeta) -> bool {
+        if self.leaves_garbage {
+            return false;
+        }
         if meta.is_deleting() {
             return is_held(meta);
         }
@@ -108,6 +111,9 @@ impl Context {
             key: meta.key(),
         };
         let store = self.store();
+        if store.leaves_garbage {
+            return Vec::new();
+        }
         let known = store.meta(kind, &meta.key());
         let known = known.filter(|known| known.uid == meta.uid);
         let mut items = Vec::new();

@@ -227,6 +227,8 @@ pub struct Options {
     pub gate: Option<Gate>,
     /// How many passes run at once.
     pub workers: usize,
+    /// Whether to take away what deleted owners leave behind, as a garbage collector does. Off, it is left to one.
+    pub collects_garbage: bool,
 }
 
 impl Options {
@@ -242,6 +244,7 @@ impl Options {
             timeout: None,
             gate: None,
             workers: 8,
+            collects_garbage: true,
         }
     }
 }

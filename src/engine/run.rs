@@ -56,7 +56,10 @@ impl Engine {
     pub fn new(client: Client, clock: Clock, options: Options, sink: Sink) -> Self {
         let context = Context {
             sender: Sender::new(client.clone(), clock, options.dry_run),
-            store: Mutex::new(Store::default()),
+            store: Mutex::new(Store {
+                leaves_garbage: !options.collects_garbage,
+                ..Store::default()
+            }),
             guards: Mutex::default(),
             stopping: AtomicBool::new(false),
             acting: AtomicBool::new(true),

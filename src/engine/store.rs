@@ -22,6 +22,8 @@ pub struct Store {
     pub replica_sets: Table<ReplicaSet>,
     /// Pods that have no controller, or one that is a ReplicaSet.
     pub pods: Table<Pod>,
+    /// Whether garbage is left to others.
+    pub(super) leaves_garbage: bool,
     /// Owners of which a fresh read has said that they are gone.
     pub(super) confirmed_gone: Tombstones,
     /// Whether the API server was seen to drop `terminatingReplicas` from a status.

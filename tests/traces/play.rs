@@ -26,7 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Plays all steps; the error is where and how the cluster differs first.
 pub(crate) async fn play(cluster: &Cluster, trace: &Trace) -> Result<(), String> {
     let scope = Scope::everything(Some(BTreeSet::from([cluster.namespace.clone()])));
-    let options = Options::new(scope, Goal::Forever);
+    // The recording had the two controllers alone, and no garbage collector beside them.
+    let options = Options {
+        collects_garbage: false,
+        ..Options::new(scope, Goal::Forever)
+    };
     let engine = Engine::new(
         cluster.controller.clone(),
         cluster.clock,
