@@ -228,6 +228,8 @@ fn main() -> ExitCode {
         "PROCESSOR",
         "PEAK"
     ));
+    // A client starts a task of its own when it is made.
+    let _inside = runtime.enter();
     runtime.block_on(population::one(&server.client()));
     for pair in &SHORT {
         compare(&kubeconfig, pair);
