@@ -1,6 +1,6 @@
 //! What it means that nothing matched.
 
-use clap::{ArgAction, Args};
+use clap::Args;
 
 use super::cluster::Cluster;
 use super::go_flags;
@@ -9,19 +9,10 @@ use crate::ui::printer::Printer;
 
 /// The flag.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("allow_missing", go_flags::off))]
 pub(super) struct AllowMissing {
     /// Succeed when nothing matches
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(long)]
     allow_missing: bool,
 }
 

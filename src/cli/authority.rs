@@ -88,12 +88,16 @@ impl Authority {
         }
     }
 
-    /// An engine that acts or follows, as it may.
-    pub fn engine(self, engine: Engine) -> (Engine, Option<Release>) {
+    /// Has an engine run that acts or follows, as it may. In the end our Lease is given up.
+    pub async fn run<T>(self, engine: Engine, run: impl AsyncFnOnce(Engine) -> T) -> T {
         match self {
-            Self::Unasked => (engine, None),
-            Self::Act(standings, release) => (engine.under(standings), Some(release)),
-            Self::Follow(_) => (engine.following(), None),
+            Self::Unasked => run(engine).await,
+            Self::Act(standings, release) => {
+                let result = run(engine.under(standings)).await;
+                release.now().await;
+                result
+            }
+            Self::Follow(_) => run(engine.following()).await,
         }
     }
 }

@@ -9,6 +9,19 @@ use crate::error::ExitCode;
 pub(super) struct Failures(Vec<anyhow::Error>);
 
 impl Failures {
+    /// Parts what could be had from the failures to have others.
+    pub(super) fn part<T>(results: impl IntoIterator<Item = anyhow::Result<T>>) -> (Vec<T>, Self) {
+        let mut failures = Self::default();
+        let mut had = Vec::new();
+        for result in results {
+            match result {
+                Ok(it) => had.push(it),
+                Err(error) => failures.push(error),
+            }
+        }
+        (had, failures)
+    }
+
     /// Remembers one.
     pub(super) fn push(&mut self, error: impl Into<anyhow::Error>) {
         self.0.push(error.into());

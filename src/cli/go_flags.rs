@@ -3,6 +3,8 @@
 use std::num::IntErrorKind;
 use std::time::Duration;
 
+use clap::{Arg, ArgAction};
+
 use super::duration;
 
 /// `true`, `1`, `F` and so on.
@@ -17,6 +19,23 @@ pub fn parse_bool(text: &str) -> Result<bool, String> {
             "strconv.ParseBool: parsing \"{text}\": invalid syntax"
         )),
     }
+}
+
+/// Makes a flag one of Go's booleans: given alone it is on, `--flag=false` turns it off.
+pub fn boolean(flag: Arg) -> Arg {
+    flag.value_name("BOOL")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+        .value_parser(parse_bool)
+        .action(ArgAction::Set)
+}
+
+/// Makes a flag one of Go's booleans that is off unless it is given.
+pub fn off(flag: Arg) -> Arg {
+    boolean(flag)
+        .default_value("false")
+        .hide_default_value(true)
 }
 
 /// A 64-bit integer: decimal, or with a prefix for another base (`0x`, `0o`, `0b`, `0`), with `_` between digits then.

@@ -3,7 +3,7 @@
 //! Only the grammar is decided here, in kubectl's words (rollout-commands section 1.2). What exists is for the server
 //! to say, and label selectors reach it as they were written.
 
-use clap::{ArgAction, Args};
+use clap::Args;
 use kube::core::Status;
 
 use super::go_flags;
@@ -14,6 +14,7 @@ use crate::error::Failure;
 
 /// The arguments that select objects, as every command of kubectl's that works on several takes them.
 #[derive(Clone, Debug, Default, Args)]
+#[command(mut_arg("recursive", go_flags::off))]
 pub struct ObjectArgs {
     /// TYPE/NAME…, TYPE NAME…, or TYPE alone for all of that type
     #[arg(value_name = "TYPE[/NAME]")]
@@ -30,18 +31,7 @@ pub struct ObjectArgs {
     #[arg(short = 'k', long, value_name = "DIR", hide = true)]
     pub kustomize: Option<String>,
     /// Take the directories named with -f as a whole, subdirectories included
-    #[arg(
-        short = 'R',
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(short = 'R', long)]
     pub recursive: bool,
     /// Label selector, such as app=web,tier!=db
     #[arg(short = 'l', long, value_name = "SELECTOR")]

@@ -6,7 +6,7 @@ use super::finding::{Class, Finding, Side};
 use super::quota::headroom;
 use super::refusal;
 use super::snapshot::{Presence, Snapshot};
-use crate::controller::api::{ConditionStatus, Deployment, ReplicaSet};
+use crate::controller::api::{ConditionStatus, Deployment, OBSERVED_WITHIN, ReplicaSet};
 use crate::controller::condition::get_condition;
 use crate::controller::deployment::has_progress_deadline;
 use crate::controller::deployment::overview::Overview;
@@ -14,10 +14,6 @@ use crate::controller::keys;
 use crate::controller::plural::{agree, count};
 use crate::controller::selector::Selector;
 use crate::controller::why::WaitingOn;
-use std::time::Duration;
-
-/// A controller that acts looks at a change within this time.
-const NOTICE: Duration = Duration::from_secs(10);
 
 /// Everything about the Deployment and its ReplicaSets that is not about single pods.
 pub(super) fn examine(
@@ -91,7 +87,7 @@ fn unobserved(snapshot: &Snapshot) -> Option<Finding> {
     let changed = snapshot.last_change.as_ref().map(|change| change.at);
     let created = deployment.meta.created().filter(|_| wanted <= 1);
     let since = changed.or(created);
-    let is_overdue = since.is_some_and(|since| snapshot.age(since) >= NOTICE);
+    let is_overdue = since.is_some_and(|since| snapshot.age(since) >= OBSERVED_WITHIN);
     let is_missing = match snapshot.controller {
         Presence::Missing => true,
         Presence::Acting => false,
@@ -242,7 +238,7 @@ pub(super) fn deadline_exceeded<'a>(
     new: Option<&ReplicaSet>,
 ) -> Option<&'a str> {
     let deployment = &snapshot.deployment;
-    if deployment.status.observed_generation < deployment.meta.generation {
+    if !deployment.is_observed() {
         return None;
     }
     let condition = get_condition(&deployment.status.conditions, keys::PROGRESSING)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::controller::action::{Action, Kind, Outcome, RefusalReason, Step};
-use crate::controller::api::{ObjectKey, Pod};
+use crate::controller::api::{OBSERVED_WITHIN, ObjectKey, Pod};
 use crate::controller::deployment::overview;
 use crate::controller::expectations::Expectations;
 use crate::controller::plan::{Plan, Requeue};
@@ -22,7 +22,7 @@ use super::list::list;
 use super::options::DryRun;
 use super::pass::Context;
 use super::passed::PassEnd;
-use super::silence::{PATIENCE, Silences};
+use super::silence::Silences;
 use super::snapshot::{self, Snapshot};
 use super::store::{Change, Item};
 use super::track::stage_reached;
@@ -64,11 +64,11 @@ impl Context {
             return PassEnd::Gone;
         };
         let (requeue, waiting) = match self.silence(&snapshot) {
-            Some((generation, silence)) if silence >= PATIENCE => {
+            Some((generation, silence)) if silence >= OBSERVED_WITHIN => {
                 (Requeue::No, vec![WaitingOn::Unobserved { generation }])
             }
             Some((_, silence)) => (
-                Requeue::After(PATIENCE.saturating_sub(silence)),
+                Requeue::After(OBSERVED_WITHIN.saturating_sub(silence)),
                 snapshot.plan(&[]).waiting,
             ),
             None => (Requeue::No, snapshot.plan(&[]).waiting),

@@ -7,9 +7,6 @@ use tokio::time::Instant;
 
 use crate::controller::api::Deployment;
 
-/// A controller that acts looks at a change within this time.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-
 /// Since when the newest generation of Deployments has been waiting, by UID.
 #[derive(Debug, Default)]
 pub(super) struct Silences(HashMap<String, (i64, Instant)>);
@@ -18,7 +15,7 @@ impl Silences {
     /// How long a Deployment's newest generation has been waiting for somebody to look at it; `None`: somebody has.
     pub(super) fn look(&mut self, deployment: &Deployment, now: Instant) -> Option<Duration> {
         let meta = &deployment.meta;
-        if deployment.status.observed_generation >= meta.generation {
+        if deployment.is_observed() {
             self.0.remove(&meta.uid);
             return None;
         }

@@ -258,9 +258,7 @@ impl Track {
         let overview = self.overview.as_ref()?;
         if overview.paused {
             let seen = self.seen.as_ref()?;
-            let deployment = &seen.deployment;
-            let is_observed = deployment.status.observed_generation >= deployment.meta.generation;
-            return is_observed.then_some(End::Paused);
+            return seen.deployment.is_observed().then_some(End::Paused);
         }
         let progressing = overview
             .conditions

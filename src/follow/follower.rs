@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::gathered::Seen;
-use crate::controller::api::Deployment;
+use crate::controller::api::{Deployment, OBSERVED_WITHIN};
 use crate::controller::template::Template;
 use crate::diagnose::api::{Container, Pod};
 use crate::diagnose::{Code, Diagnosis, Finding, Phase, Side};
@@ -13,8 +13,6 @@ use crate::engine::options::Stage;
 
 /// How long new pods are watched after completion where something speaks for it.
 const SETTLE: Duration = Duration::from_secs(10);
-/// A controller that has not looked at a Deployment for so long does not.
-const UNHEEDED: SignedDuration = SignedDuration::from_secs(10);
 
 /// How the waiting for a rollout ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,8 +138,8 @@ impl Follower {
         let now = seen.snapshot.now;
         let since = *self.paused_since.get_or_insert(now);
         let deployment = &seen.snapshot.deployment;
-        let is_observed = deployment.status.observed_generation >= deployment.meta.generation;
-        (is_observed || now.duration_since(since) >= UNHEEDED).then_some(Ending::Paused)
+        let waited = Duration::try_from(now.duration_since(since)).unwrap_or_default();
+        (deployment.is_observed() || waited >= OBSERVED_WITHIN).then_some(Ending::Paused)
     }
 
     fn stage(&self, diagnosis: &Diagnosis) -> Option<Ending> {

@@ -1,6 +1,6 @@
 //! The flags that say what follows a change.
 
-use clap::{ArgAction, Args};
+use clap::Args;
 
 use super::stage;
 use crate::cli::go_flags::{self, Timeout};
@@ -9,19 +9,10 @@ use crate::engine::options::Stage;
 
 /// The flags.
 #[derive(Clone, Debug, Default, Args)]
+#[command(mut_arg("wait", go_flags::off))]
 pub(in crate::cli) struct AfterFlags {
     /// Wait until the rollouts that the change begins are done; progress goes to stderr
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(long)]
     wait: bool,
     /// With --wait: give up on a rollout after this long, such as 90s or 10m; 0: never
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = go_flags::parse_timeout, allow_hyphen_values = true)]

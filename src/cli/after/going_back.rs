@@ -166,7 +166,7 @@ fn was_complete(set: &Set, before: &Deployment) -> bool {
             && it.message.contains(&format!("{:?}", set.slim.meta.name))
     });
     before.spec.template.is_equal_to(&set.slim.spec.template)
-        && status.observed_generation >= before.meta.generation
+        && before.is_observed()
         && (is_condition || is_complete(before, status))
 }
 

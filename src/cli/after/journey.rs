@@ -145,11 +145,8 @@ impl<'a> Journey<'a> {
         let authority = self.authority(&scope).await?;
         let view = self.view();
         let engine = self.engine(Options::new(scope, Goal::AtRest), view.sink(|_| Ok(())));
-        let (engine, lease) = authority.engine(engine);
-        let summary = engine.run(signal).await;
-        if let Some(lease) = lease {
-            lease.now().await;
-        }
+        let run = async |engine: Engine| engine.run(signal).await;
+        let summary = authority.run(engine, run).await;
         let board = view.finish()?;
         wait::exit_code_of(&summary?, &board, Goal::AtRest)
     }

@@ -67,18 +67,15 @@ pub(super) async fn must_be_ahead(
     cluster: &Cluster,
     objects: &[Found],
 ) -> anyhow::Result<()> {
-    let paused = objects
+    let paused: Vec<Item> = objects
         .iter()
         .filter(|object| object.json["spec"]["paused"] == true)
-        .map(|object| Item::deployment(ObjectKey::new(object.namespace(), object.name())));
-    let scope = Scope::named(paused);
-    if scope
-        .namespaces
-        .as_ref()
-        .is_none_or(std::collections::BTreeSet::is_empty)
-    {
+        .map(|object| Item::deployment(ObjectKey::new(object.namespace(), object.name())))
+        .collect();
+    if paused.is_empty() {
         return Ok(());
     }
+    let scope = Scope::named(paused);
     let now = cluster.clock.now();
     let gathered = look(&cluster.client, &scope, now).await?;
     for seen in gathered.seen(&scope, Presence::Unknown, now) {

@@ -6,7 +6,7 @@ mod go_json;
 
 use std::fs;
 
-use clap::{ArgAction, Args};
+use clap::Args;
 use serde_json::Value;
 
 use super::go_flags;
@@ -33,6 +33,8 @@ const FORMATS: [&str; 11] = [
 
 /// The flags that say how objects are printed.
 #[derive(Clone, Debug, Default, Args)]
+#[command(mut_arg("allow_missing_template_keys", go_flags::boolean))]
+#[command(mut_arg("show_managed_fields", go_flags::off))]
 pub(super) struct PrintFlags {
     /// Output format: json, yaml, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE
     #[arg(short = 'o', long = "output", value_name = "FORMAT")]
@@ -41,31 +43,10 @@ pub(super) struct PrintFlags {
     #[arg(long, value_name = "TEMPLATE", hide_short_help = true)]
     template: Option<String>,
     /// Whether a field that a template names may be missing
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "true",
-        default_missing_value = "true",
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set,
-        hide_short_help = true
-    )]
+    #[arg(long, default_value = "true", hide_short_help = true)]
     allow_missing_template_keys: bool,
     /// Keep managedFields in json and yaml
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set,
-        hide_short_help = true
-    )]
+    #[arg(long, hide_short_help = true)]
     show_managed_fields: bool,
 }
 

@@ -134,14 +134,6 @@ impl Job {
 
     /// The objects, and the failures to have others.
     fn take(&mut self) -> (Vec<Found>, Failures) {
-        let mut failures = Failures::default();
-        let mut objects = Vec::new();
-        for found in self.found.drain(..) {
-            match found {
-                Ok(object) => objects.push(object),
-                Err(error) => failures.push(error),
-            }
-        }
-        (objects, failures)
+        Failures::part(self.found.drain(..))
     }
 }

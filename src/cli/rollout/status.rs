@@ -4,13 +4,14 @@ use std::convert::Infallible;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use clap::{ArgAction, Args};
+use clap::Args;
 use tokio::time::{Instant, sleep};
 
 use super::Common;
 use crate::cli::go_flags::{self, Timeout};
 use crate::cli::kube_flags::KubeFlags;
 use crate::cli::viewer::Viewer;
+use crate::controller::api::OBSERVED_WITHIN;
 use crate::error::{ExitCode, Failure};
 use crate::ui::printer::Printer;
 use crate::ui::rollout_status::UNOBSERVED;
@@ -20,22 +21,13 @@ use crate::ui::rollout_status::UNOBSERVED;
 /// Prints kubectl's lines until the rollout is done: one for each change of the object. For pods, causes and revisions,
 /// see 'kubectl rs status'.
 #[derive(Debug, Args)]
+#[command(mut_arg("watch", go_flags::boolean))]
 #[command(after_help = EXAMPLES)]
 pub(super) struct StatusArgs {
     #[command(flatten)]
     common: Common,
     /// Wait until the rollout is done
-    #[arg(
-        short = 'w',
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "true",
-        default_missing_value = "true",
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(short = 'w', long, default_value = "true")]
     watch: bool,
     /// Only this revision will do; 0: whichever is there
     #[arg(long, value_name = "N", default_value = "0", value_parser = go_flags::parse_int, allow_hyphen_values = true)]
@@ -87,8 +79,6 @@ impl StatusArgs {
     }
 }
 
-/// A controller that acts looks at a change within this time.
-const NOTICE: Duration = Duration::from_secs(10);
 /// How often is looked whether one waits.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -107,7 +97,7 @@ impl Unobserved {
     async fn warn(&self, printer: &Printer) -> Infallible {
         loop {
             let since = *self.since();
-            if since.is_some_and(|since| since.elapsed() >= NOTICE) {
+            if since.is_some_and(|since| since.elapsed() >= OBSERVED_WITHIN) {
                 printer.warning(
                     "no controller has looked at the change for 10s: is kube-controller-manager running? 'kubectl rs \
                      sync' acts from here",

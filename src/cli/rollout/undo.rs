@@ -7,7 +7,7 @@ pub(in crate::cli) use deployment::back_to;
 
 use std::io::{self, IsTerminal as _};
 
-use clap::{ArgAction, Args};
+use clap::Args;
 use serde_json::Value;
 
 use super::revisions::{has_controller_revisions, unsupported};
@@ -32,7 +32,10 @@ use crate::ui::prompt;
 /// Go back to an earlier revision
 ///
 /// The pod template and the annotations become those of the revision; replicas, strategy and selector stay.
+#[expect(clippy::duplicated_attributes, reason = "two flags, made the same")]
 #[derive(Debug, Args)]
+#[command(mut_arg("diff", go_flags::off))]
+#[command(mut_arg("confirm", go_flags::off))]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UndoArgs {
     #[command(flatten)]
@@ -45,30 +48,10 @@ pub(super) struct UndoArgs {
     #[command(flatten)]
     dry_run: DryRunFlag,
     /// Show what changes in the pod template
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(long)]
     diff: bool,
     /// Show what changes and ask before each
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(long)]
     confirm: bool,
     /// Say why, in the annotation kubernetes.io/change-cause
     #[arg(long, value_name = "TEXT")]

@@ -1,6 +1,6 @@
 //! `set image` (rollout-commands section 6).
 
-use clap::{ArgAction, Args};
+use clap::Args;
 
 use super::containers::Pairs;
 use super::record;
@@ -23,49 +23,24 @@ use crate::error::{ExitCode, Failure};
 /// Change container images
 ///
 /// Names are those of containers and init containers; '*' stands for all of them.
+#[expect(clippy::duplicated_attributes, reason = "two flags, made the same")]
 #[derive(Debug, Args)]
+#[command(mut_arg("all", go_flags::off))]
+#[command(mut_arg("local", go_flags::off))]
+#[command(mut_arg("record", go_flags::boolean))]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ImageArgs {
     /// Objects as in other commands, then CONTAINER=IMAGE…
     #[command(flatten)]
     objects: ObjectArgs,
     /// With a type alone: all objects of that type
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(long)]
     all: bool,
     /// Change what the files hold and print it; no server is asked
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        hide_default_value = true,
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set
-    )]
+    #[arg(long)]
     local: bool,
     /// Note this command line in the annotation kubernetes.io/change-cause
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_parser = go_flags::parse_bool,
-        action = ArgAction::Set,
-        hide = true
-    )]
+    #[arg(long, hide = true)]
     record: Option<bool>,
     /// Say why, in the annotation kubernetes.io/change-cause
     #[arg(long, value_name = "TEXT")]
@@ -253,13 +228,6 @@ fn local(objects: &ObjectArgs, kube: &KubeFlags) -> Result<Vec<Found>, Failure> 
 
 /// Where one object can't be had, none is changed.
 fn all_or_none(found: Vec<anyhow::Result<Found>>) -> anyhow::Result<Vec<Found>> {
-    let mut failures = Failures::default();
-    let mut objects = Vec::new();
-    for found in found {
-        match found {
-            Ok(object) => objects.push(object),
-            Err(error) => failures.push(error),
-        }
-    }
+    let (objects, failures) = Failures::part(found);
     failures.finish().map(|_| objects)
 }

@@ -32,7 +32,6 @@ use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
 use crate::engine::actor::Finding;
 use crate::engine::apply::Effect;
-use crate::engine::mandate::Release;
 use crate::engine::options::{DryRun, Goal, Options, Scope, Which};
 use crate::engine::run::{Engine, StoppedBy, Summary};
 use crate::engine::store::Item;
@@ -86,9 +85,8 @@ impl SyncArgs {
             .simulate_pods
             .then(|| pods::start(&cluster, &scope, is_acting, &printer));
         if !self.is_following() {
-            let (engine, lease) = authority.engine(engine);
-            let summary = engine.run(signal).await;
-            give_up(lease).await;
+            let run = async |engine: Engine| engine.run(signal).await;
+            let summary = authority.run(engine, run).await;
             let board = view.finish()?;
             let summary = summary.map_err(|error| outcome::cut_short(error, &board))?;
             self.print(&summary, &board, &cluster, &printer, format)
@@ -224,13 +222,6 @@ impl SyncArgs {
             workers: if self.step { 1 } else { WORKERS },
             ..Options::new(scope, self.goal())
         }
-    }
-}
-
-/// Gives the Lease up, if there is one.
-async fn give_up(lease: Option<Release>) {
-    if let Some(lease) = lease {
-        lease.now().await;
     }
 }
 

@@ -163,21 +163,19 @@ impl Course<'_> {
     {
         let presence = authority.presence();
         let is_optional = authority.is_following() && !self.needs_engine;
-        let (engine, lease) = authority.engine(engine);
         let began = Instant::now();
-        let act = |stop: Stop| async move {
-            let stop = stop.shared();
-            match act(engine, Box::pin(stop.clone())).await {
-                Err(error) if is_optional => Ok(self.without_steps(&error, began, stop).await),
-                result => result,
-            }
+        let run = async |engine: Engine| {
+            let act = |stop: Stop| async move {
+                let stop = stop.shared();
+                match act(engine, Box::pin(stop.clone())).await {
+                    Err(error) if is_optional => Ok(self.without_steps(&error, began, stop).await),
+                    result => result,
+                }
+            };
+            let follow = |stop| self.follow(presence, stop);
+            Box::pin(together::run(act, follow, signal)).await
         };
-        let follow = |stop| self.follow(presence, stop);
-        let both = Box::pin(together::run(act, follow, signal)).await;
-        if let Some(lease) = lease {
-            lease.now().await;
-        }
-        both
+        authority.run(engine, run).await
     }
 
     /// Where the steps of others may not be watched, rollouts are followed by looks alone.

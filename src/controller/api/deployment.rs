@@ -1,5 +1,7 @@
 //! Deployment, as far as the controllers look at it.
 
+use std::time::Duration;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -132,7 +134,15 @@ pub struct DeploymentStatus {
     pub conditions: Vec<Condition>,
 }
 
+/// A controller that acts looks at a change within this time.
+pub const OBSERVED_WITHIN: Duration = Duration::from_secs(10);
+
 impl Deployment {
+    /// Whether a controller has looked at the newest change.
+    pub fn is_observed(&self) -> bool {
+        self.status.observed_generation >= self.meta.generation
+    }
+
     /// Decodes what the API server sent.
     ///
     /// # Errors

@@ -11,7 +11,9 @@ mod pod;
 mod replica_set;
 
 pub use condition::{Condition, ConditionStatus};
-pub use deployment::{Deployment, DeploymentSpec, DeploymentStatus, IntOrPercent, Strategy};
+pub use deployment::{
+    Deployment, DeploymentSpec, DeploymentStatus, IntOrPercent, OBSERVED_WITHIN, Strategy,
+};
 pub use meta::{ObjectKey, ObjectMeta, OwnerReference};
 pub use pod::{Phase, Pod, ReadyCondition};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
