@@ -23,8 +23,8 @@ fn template(image: &str) -> Value {
     })
 }
 
-/// A cluster whose Deployment can go back to revision 1.
-fn cluster() -> Sandbox {
+/// A cluster whose Deployment, of pods like these with an image, can go back to revision 1.
+pub(crate) fn cluster(template: impl Fn(&str) -> Value) -> Sandbox {
     let sandbox = Sandbox::new(SandboxOptions::new(Clock::system()));
     let selector = json!({"matchLabels": {"app": "web"}});
     let web = json!({"metadata": {"name": "web"}, "spec": {"selector": selector, "template": template("a:2")}});
@@ -79,7 +79,7 @@ fn answer(kubeconfig: &Path, keys: &[u8]) -> Option<(String, Option<i32>)> {
 async fn every_answer_does_what_it_says() {
     const CTRL_C: &[u8] = &[3];
     const CTRL_D: &[u8] = &[4];
-    let sandbox = cluster();
+    let sandbox = cluster(template);
     let served = sandbox.serve(0).await.expect("a free port");
     let home = tempfile::tempdir().expect("a temporary directory");
     let kubeconfig = home.path().join("config");

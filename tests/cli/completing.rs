@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use kubectl_rs::clock::Clock;
-use kubectl_rs::sandbox::{Sandbox, SandboxOptions};
 use serde_json::json;
+
+use crate::asking::cluster;
 
 /// Who answers later than that waits for the server.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -70,28 +70,13 @@ fn commands_flags_and_values_need_no_cluster() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn objects_containers_and_revisions_come_from_the_cluster() {
-    let sandbox = Sandbox::new(SandboxOptions::new(Clock::system()));
     let template = |image: &str| {
         json!({
             "metadata": {"labels": {"app": "web"}},
             "spec": {"containers": [{"name": "main", "image": image}, {"name": "side", "image": "s:1"}]},
         })
     };
-    let selector = json!({"matchLabels": {"app": "web"}});
-    let web = json!({"metadata": {"name": "web"}, "spec": {"selector": selector, "template": template("a:2")}});
-    let web = sandbox
-        .create("deployments", "default", web)
-        .expect("a Deployment");
-    let set = json!({
-        "metadata": {
-            "name": "web-1", "labels": {"app": "web"}, "annotations": {"deployment.kubernetes.io/revision": "1"},
-            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": web.uid()}],
-        },
-        "spec": {"selector": selector, "template": template("a:1")},
-    });
-    sandbox
-        .create("replicasets", "default", set)
-        .expect("a ReplicaSet");
+    let sandbox = cluster(template);
     let served = sandbox.serve(0).await.expect("a free port");
     let url = format!("http://{}", served.address());
     let check = move |words: &[&str], expected: &str| {

@@ -10,3 +10,5 @@ mod krew;
 mod kubectl;
 mod program;
 mod served;
+#[path = "../support/stock_kubectl.rs"]
+mod stock_kubectl;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use kube::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use crate::api_server::ApiServer;
+use crate::stock_kubectl;
 
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -22,7 +22,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Where a test works.
 pub(crate) struct Bench {
     server: ApiServer,
-    _directory: TempDir,
     kubeconfig: PathBuf,
     pub(crate) client: Client,
 }
@@ -30,26 +29,14 @@ pub(crate) struct Bench {
 impl Bench {
     /// An API server with these flags, if there is one, and kubectl.
     pub(crate) async fn set_up(flags: &[&str]) -> Option<Self> {
-        if Command::new("kubectl")
-            .arg("version")
-            .arg("--client")
-            .output()
-            .is_err()
-        {
-            assert!(
-                std::env::var_os("REQUIRE_KUBECTL").is_none(),
-                "there is no kubectl"
-            );
+        if !stock_kubectl::is_there() {
             return None;
         }
         let server = ApiServer::start_with(flags).await?;
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let kubeconfig = directory.path().join("kubeconfig");
-        std::fs::write(&kubeconfig, server.kubeconfig().to_string()).expect("a writable directory");
+        let kubeconfig = server.kubeconfig_file();
         let client = server.client();
         Some(Self {
             server,
-            _directory: directory,
             kubeconfig,
             client,
         })

@@ -10,4 +10,6 @@
 mod api_server;
 mod bench;
 mod rbac;
+#[path = "../support/stock_kubectl.rs"]
+mod stock_kubectl;
 mod workloads;

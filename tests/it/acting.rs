@@ -121,6 +121,33 @@ fn act(world: &World, mandate: Mandate, writes: &Arc<AtomicUsize>) -> (JoinHandl
     (running, release)
 }
 
+/// A Deployment that an engine of ours has brought to its end.
+struct Kept {
+    world: World,
+    running: JoinHandle<()>,
+    release: Release,
+    writes: Arc<AtomicUsize>,
+}
+
+impl Kept {
+    async fn set_up() -> Self {
+        let world = World::with_nodes();
+        let mandate = acquire(&world, claim("us", false))
+            .await
+            .expect("it is free");
+        let writes = Arc::default();
+        let (running, release) = act(&world, mandate, &writes);
+        world.create("deployments", deployment(REPLICAS));
+        sleep(Duration::from_secs(30)).await;
+        Self {
+            world,
+            running,
+            release,
+            writes,
+        }
+    }
+}
+
 fn ready(world: &World) -> usize {
     let web = world.objects("deployments").remove(0);
     let ready = web["status"]["readyReplicas"].as_u64().unwrap_or(0);
@@ -290,14 +317,12 @@ async fn a_change_that_nobody_looks_at_is_told_after_ten_seconds() {
 
 #[tokio::test(start_paused = true)]
 async fn a_controller_manager_that_comes_back_stops_us() {
-    let world = World::with_nodes();
-    let mandate = acquire(&world, claim("us", false))
-        .await
-        .expect("it is free");
-    let writes = Arc::default();
-    let (running, release) = act(&world, mandate, &writes);
-    world.create("deployments", deployment(REPLICAS));
-    sleep(Duration::from_secs(30)).await;
+    let Kept {
+        world,
+        running,
+        release,
+        writes,
+    } = Kept::set_up().await;
     assert_eq!(ready(&world), REPLICAS);
     let keeper = keep_fresh(&world, 0);
     sleep(Duration::from_secs(5)).await;
@@ -354,14 +379,12 @@ async fn the_lease_of_one_that_died_is_waited_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_lease_stops_writing_at_once() {
-    let world = World::with_nodes();
-    let mandate = acquire(&world, claim("us", false))
-        .await
-        .expect("it is free");
-    let writes = Arc::default();
-    let (running, release) = act(&world, mandate, &writes);
-    world.create("deployments", deployment(REPLICAS));
-    sleep(Duration::from_secs(30)).await;
+    let Kept {
+        world,
+        running,
+        release,
+        writes,
+    } = Kept::set_up().await;
     let clock = world.clock;
     let sandbox = world.sandbox.clone();
     let thief = tokio::spawn(async move {

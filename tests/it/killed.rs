@@ -2,7 +2,6 @@
 //! end is the same, and no pod was ever one too many.
 
 use std::future::{pending, ready};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,6 +16,7 @@ use tokio::time::{Instant, sleep};
 use tower::Service as _;
 
 use crate::faults::{bounds, deployment, end_state, rolled_out, set_image};
+use crate::program::Program;
 use crate::witness::Witness;
 use crate::world::World;
 
@@ -65,28 +65,8 @@ impl Leash {
     }
 }
 
-/// A program of ours, killed when this is dropped.
-struct Program(Child);
-
-impl Program {
-    fn start(served: &Served) -> Self {
-        let program = Command::new(assert_cmd::cargo::cargo_bin!("kubectl-rs"))
-            .args(["sync", "-A", "--watch", "--quiet"])
-            .arg(format!("--server=http://{}", served.address()))
-            .env_clear()
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        Self(program.expect("the program starts"))
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        self.0.kill().expect("it is ours to kill");
-        self.0.wait().expect("it ends");
-    }
+fn start(served: &Served) -> Program {
+    Program::start([format!("--server=http://{}", served.address())])
 }
 
 /// A Deployment whose pods lose no time.
@@ -126,7 +106,7 @@ async fn crash_at(last: usize) -> bool {
     });
     let served = leash.serve(&world).await;
     world.create("deployments", quick());
-    let first = Program::start(&served);
+    let first = start(&served);
     let crashed = tokio::select! {
         () = leash.reached.notified() => true,
         () = async {
@@ -141,7 +121,7 @@ async fn crash_at(last: usize) -> bool {
         let _ = world
             .sandbox
             .delete("leases", "kube-system", "kubectl-rs-all", Some(0));
-        let _second = Program::start(&served);
+        let _second = start(&served);
         wait_until(|| available(&world) == Some(2)).await;
         roll_out(&world).await;
     }

@@ -15,6 +15,7 @@ mod killed;
 mod kubeconfig;
 mod library;
 mod old_server;
+mod program;
 mod real_server;
 mod reconcile;
 mod simulated;

@@ -2,7 +2,7 @@
 //! middle of rollouts.
 
 use std::collections::BTreeSet;
-use std::process::{Child, Command, Stdio};
+use std::ffi::OsStr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,33 +13,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::api_server::ApiServer;
 use crate::faults::deployment;
+use crate::program::Program;
 
 const REPLICAS: usize = 6;
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
-
-struct Program(Child);
-
-impl Program {
-    fn start(server: &ApiServer) -> Self {
-        let program = Command::new(assert_cmd::cargo::cargo_bin!("kubectl-rs"))
-            .args(["sync", "-A", "--watch", "--quiet", "--kubeconfig"])
-            .arg(server.kubeconfig_file())
-            .env_clear()
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn();
-        Self(program.expect("the program starts"))
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        self.0.kill().expect("it is ours to kill");
-        self.0.wait().expect("it ends");
-    }
-}
 
 async fn get(client: &Client, path: &str) -> Result<Value, kube::Error> {
     let request = Request::get(path).body(Vec::new());
@@ -124,7 +103,10 @@ async fn a_server_that_is_killed_in_the_middle_of_rollouts_is_waited_for() {
     let client = server.client();
     let seen = Arc::default();
     let kubelet = tokio::spawn(kubelet(client.clone(), Arc::clone(&seen)));
-    let _program = Program::start(&server);
+    let _program = Program::start([
+        OsStr::new("--kubeconfig"),
+        server.kubeconfig_file().as_ref(),
+    ]);
     let create = Request::post("/apis/apps/v1/namespaces/default/deployments")
         .header("content-type", "application/json")
         .body(deployment(REPLICAS).to_string().into_bytes());

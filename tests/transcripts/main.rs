@@ -21,6 +21,8 @@ mod recording;
 mod replay;
 mod server;
 mod side_by_side;
+#[path = "../support/stock_kubectl.rs"]
+mod stock_kubectl;
 mod world;
 
 use std::fmt::Write as _;

@@ -3,7 +3,6 @@
 //! Where there is no kubectl there is nothing to compare with; with `REQUIRE_KUBECTL` set, as in CI, that is a failure.
 
 use std::fmt::Write as _;
-use std::process::Command;
 
 use regex::Regex;
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use crate::compare::{compare, with_symbols};
 use crate::differences::Differences;
 use crate::recording::Case;
 use crate::replay;
+use crate::stock_kubectl;
 
 /// A pod template with something of everything that is described.
 #[expect(clippy::too_many_lines, reason = "it is data")]
@@ -226,16 +226,7 @@ const LINES: [&str; 42] = [
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stock_kubectl_does_the_same() {
-    if Command::new("kubectl")
-        .arg("version")
-        .arg("--client")
-        .output()
-        .is_err()
-    {
-        assert!(
-            std::env::var_os("REQUIRE_KUBECTL").is_none(),
-            "kubectl is required"
-        );
+    if !stock_kubectl::is_there() {
         return;
     }
     let before = world();
