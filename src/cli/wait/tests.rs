@@ -40,12 +40,16 @@ fn waited(ending: Ending) -> Waited {
 /// Acts until it is stopped.
 async fn act(stop: Stop) -> Result<Summary, EngineError> {
     stop.await;
-    Ok(Summary {
+    Ok(summary(Some(StoppedBy::Signal)))
+}
+
+fn summary(stopped: Option<StoppedBy>) -> Summary {
+    Summary {
         ends: BTreeMap::new(),
         left: BTreeMap::new(),
         missing: Vec::new(),
-        stopped: Some(StoppedBy::Signal),
-    })
+        stopped,
+    }
 }
 
 async fn both(ending: Ending, after: Duration, signal: impl Future<Output = ()>) -> Both {
@@ -72,6 +76,30 @@ async fn a_failure_that_following_finds_ends_both() {
         overtaken.exit_code(&Board::default()).unwrap(),
         ExitCode::Overtaken
     );
+}
+
+/// Following may see the end first. Acting has a moment to see it too, and counts as complete even if it does not.
+#[tokio::test(start_paused = true)]
+async fn what_following_finds_complete_is_complete() {
+    let soon = Duration::from_secs(1);
+    let stopped = both(Ending::Complete, soon, pending()).await;
+    assert_eq!(stopped.summary.stopped, Some(StoppedBy::Signal));
+    assert_eq!(
+        stopped.exit_code(&Board::default()).unwrap(),
+        ExitCode::Done
+    );
+    let act = |stop: Stop| async {
+        tokio::select! {
+            summary = act(stop) => summary,
+            () = sleep(soon * 2) => Ok(summary(None)),
+        }
+    };
+    let follow = |_| async move {
+        sleep(soon).await;
+        Ok(waited(Ending::Complete))
+    };
+    let agreed = run(act, follow, pending()).await.unwrap();
+    assert_eq!(agreed.summary.stopped, None);
 }
 
 /// The last look after Ctrl-C may find a failure. Whoever pressed it wants to know that nothing was waited for.

@@ -12,11 +12,13 @@ use crate::engine::event::End;
 use crate::engine::options::Goal;
 use crate::engine::run::{StoppedBy, Summary};
 use crate::error::ExitCode;
-use crate::follow::{Ending, Waited};
+use crate::follow::{Ending, Followed, Waited};
 use crate::ui::progress::Board;
 
 /// A rollout that was paused is at rest within this time, or something keeps it from that.
 const REST: Duration = Duration::from_secs(10);
+/// Acting sees within this time that a rollout is complete, and tells it.
+const AGREEMENT: Duration = Duration::from_secs(2);
 
 /// What came of acting and of following.
 #[derive(Debug)]
@@ -63,8 +65,8 @@ where
     };
     let watch = async {
         let waited = follow(Box::pin(raised(following))).await;
-        if waited.as_ref().is_ok_and(is_any_paused) {
-            let _ = timeout(REST, raised(acted)).await;
+        if let Some(grace) = waited.as_ref().ok().and_then(grace) {
+            let _ = timeout(grace, raised(acted)).await;
         }
         stop_acting.send_replace(true);
         waited
@@ -86,9 +88,16 @@ where
     })
 }
 
-fn is_any_paused(waited: &Waited) -> bool {
+/// How long acting may go on by itself when following is over. Watches are not equally fast: following may know of an end
+/// before acting does.
+fn grace(waited: &Waited) -> Option<Duration> {
     let mut endings = waited.followed.iter().map(|one| &one.ending);
-    endings.any(|ending| *ending == Some(Ending::Paused))
+    if endings.clone().any(|it| *it == Some(Ending::Paused)) {
+        return Some(REST);
+    }
+    endings
+        .all(|it| *it == Some(Ending::Complete))
+        .then_some(AGREEMENT)
 }
 
 async fn raised(mut flag: watch::Receiver<bool>) {
@@ -98,7 +107,8 @@ async fn raised(mut flag: watch::Receiver<bool>) {
 }
 
 impl Both {
-    /// What it all ends the command with. A failure that following found counts, though acting was only stopped by it.
+    /// What it all ends the command with. A failure that following found counts, and so does any end of which acting does
+    /// not know, since following has stopped it.
     ///
     /// # Errors
     /// Nothing matched, an object that was named does not exist, or time ran out.
@@ -108,12 +118,15 @@ impl Both {
         }
         let followed = &self.waited.followed;
         let is_over = !followed.is_empty() && followed.iter().all(|one| one.ending.is_some());
-        let found = followed
-            .iter()
-            .filter(|one| matches!(one.ending, Some(Ending::Failed | Ending::Overtaken { .. })))
-            .map(super::exit_code)
-            .max();
-        match (self.summary.stopped, found) {
+        let is_failure =
+            |one: &&Followed| matches!(one.ending, Some(Ending::Failed | Ending::Overtaken { .. }));
+        let failed = followed.iter().filter(is_failure);
+        let failed = failed.map(super::exit_code).max();
+        // Acting that following has stopped knows no end of its own.
+        let is_stopped = self.summary.stopped == Some(StoppedBy::Signal);
+        let all = followed.iter().map(super::exit_code).max();
+        let all = all.filter(|_| is_stopped && self.summary.missing.is_empty());
+        match (self.summary.stopped, failed.or(all)) {
             (None | Some(StoppedBy::Signal), Some(code)) if is_over => Ok(code),
             _ => ending::exit_code(&self.summary, board, Goal::Complete),
         }
