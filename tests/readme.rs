@@ -36,8 +36,9 @@ fn exit_codes_are_those_of_the_program() {
 #[test]
 fn every_command_in_it_is_one_that_the_program_takes() {
     let readme = readme();
+    let kubectl = include_str!("../docs/kubectl.md");
     let mut seen = 0;
-    for command in commands(&readme) {
+    for command in commands(&readme).into_iter().chain(commands(kubectl)) {
         let words = command
             .strip_prefix("kubectl rs ")
             .or_else(|| command.strip_prefix("cargo run -- "));
@@ -51,6 +52,32 @@ fn every_command_in_it_is_one_that_the_program_takes() {
         assert!(parsed.is_ok(), "{command}\n{}", parsed.unwrap_err());
     }
     assert!(seen > 0, "the README shows no command");
+}
+
+/// What differs from kubectl on purpose is told to users, too: each rule that the tests allow has its row, and no other.
+#[test]
+fn every_difference_from_kubectl_is_told() {
+    let read = |path: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        std::fs::read_to_string(path).expect("a file of this repository")
+    };
+    let allowed = read("tests/transcripts/differences.txt");
+    let names = allowed
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| !name.contains('/'))
+        .map(|name| name.trim_start_matches('?'));
+    let page = read("docs/kubectl.md");
+    let (_, section) = page
+        .split_once("## Different on purpose")
+        .expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("another section");
+    let rows = section
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name);
+    assert_eq!(rows.collect::<Vec<_>>(), names.collect::<Vec<_>>());
 }
 
 #[test]

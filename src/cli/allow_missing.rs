@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::cluster::Cluster;
 use super::go_flags;
 use crate::error::ExitCode;
 use crate::ui::printer::Printer;
@@ -17,10 +16,12 @@ pub(super) struct AllowMissing {
 }
 
 impl AllowMissing {
-    /// Says that nothing matched, and what to end with.
-    pub(super) fn end(&self, cluster: &Cluster, printer: &Printer) -> ExitCode {
-        let namespace = &cluster.namespace;
-        printer.talk(format!("No resources found in {namespace} namespace."));
+    /// Says that nothing matched, in this namespace or in any, and what to end with.
+    pub(super) fn end(&self, namespace: Option<&str>, printer: &Printer) -> ExitCode {
+        printer.talk(match namespace {
+            Some(namespace) => format!("No resources found in {namespace} namespace."),
+            None => "No resources found".to_owned(),
+        });
         if self.allow_missing {
             ExitCode::Done
         } else {

@@ -124,9 +124,6 @@ impl Writing<'_> {
             .patch(object.name(), &params, &patch)
             .map_err(kube::Error::BuildRequest)?;
         let json = client.request(request).await?;
-        Ok(Found {
-            resource: object.resource,
-            json,
-        })
+        Ok(object.version(json))
     }
 }

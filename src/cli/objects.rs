@@ -2,7 +2,11 @@
 //!
 //! Objects stay JSON, verbatim: what this program does not know of them it must not lose.
 
+mod found;
+
 use std::io;
+
+pub(super) use found::Found;
 
 use futures::stream::{self, StreamExt as _};
 use kube::Client;
@@ -17,69 +21,18 @@ use super::selection::{ObjectArgs, Target, Targets};
 use crate::controller::label_selector::LabelSelector;
 use crate::error::Failure;
 use crate::manifest::{self, Inputs};
-use crate::schema;
 
 /// How many objects are asked for at once.
 const AT_ONCE: usize = 8;
 /// Objects a page of a list.
 const PAGE: u32 = 500;
 
-/// An object of the cluster, or of a file.
-#[derive(Clone, Debug)]
-pub(super) struct Found {
-    /// Its type.
-    pub(super) resource: &'static Resource,
-    /// All of it.
-    pub(super) json: Value,
-}
-
-impl Found {
-    /// Its name.
-    pub(super) fn name(&self) -> &str {
-        self.json["metadata"]["name"].as_str().unwrap_or_default()
-    }
-
-    /// Its namespace; empty for what is in none.
-    pub(super) fn namespace(&self) -> &str {
-        self.json["metadata"]["namespace"]
-            .as_str()
-            .unwrap_or_default()
-    }
-
-    /// `deployment.apps/web`.
-    pub(super) fn line_name(&self) -> String {
-        format!("{}/{}", self.resource.singular_with_group(), self.name())
-    }
-
-    /// `deployments.apps "web"`.
-    pub(super) fn quoted_name(&self) -> String {
-        format!("{} \"{}\"", self.resource.plural_with_group(), self.name())
-    }
-
-    /// Brings what no server has settled into the form that kubectl's types write.
-    pub(super) fn settle(&mut self) {
-        let resource = self.resource;
-        if let Some(ty) = schema::of_kind(resource.api_version, resource.kind) {
-            schema::round_trip(ty, &mut self.json);
-            self.json["apiVersion"] = resource.api_version.into();
-            self.json["kind"] = resource.kind.into();
-        }
-    }
-
-    /// The same object as the server has it now.
-    ///
-    /// # Errors
-    /// The server's.
-    pub(super) async fn fresh(&self, client: &Client) -> Result<Self, kube::Error> {
-        get(client, self.resource, self.namespace(), self.name()).await
-    }
-}
-
 /// What a command line selects.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
     targets: Targets<&'static Resource>,
     selector: Option<&'a str>,
+    all_namespaces: bool,
 }
 
 impl<'a> Query<'a> {
@@ -91,6 +44,7 @@ impl<'a> Query<'a> {
         Ok(Self {
             targets: args.targets(Resource::parse)?,
             selector: args.selector.as_deref(),
+            all_namespaces: args.all_namespaces,
         })
     }
 
@@ -103,6 +57,23 @@ impl<'a> Query<'a> {
         match query.targets {
             Targets::Unnamed => Err(Failure::usage("required resource not specified")
                 .hint("name some (deploy/web), or a type for all of it (deploy)")),
+            _ => Ok(query),
+        }
+    }
+
+    /// The same, where what is selected is changed. A type alone stands for all of it, as in kubectl, but not in every
+    /// namespace at once: that takes the system's own, too.
+    ///
+    /// # Errors
+    /// As [`Query::required`]; all objects of all namespaces.
+    pub(super) fn to_change(args: &'a ObjectArgs) -> Result<Self, Failure> {
+        let query = Self::required(args)?;
+        let takes_all = query.selector.is_none_or(str::is_empty);
+        match query.targets {
+            Targets::Types(_) if query.all_namespaces && takes_all => Err(Failure::usage(
+                "-A alone would change every namespace, the system's own too",
+            )
+            .hint("say which objects with -l")),
             _ => Ok(query),
         }
     }
@@ -142,9 +113,10 @@ impl<'a> Query<'a> {
         cluster: &Cluster,
         types: &[&'static Resource],
     ) -> Vec<anyhow::Result<Found>> {
+        let namespace = (!self.all_namespaces).then_some(&*cluster.namespace);
         let mut found = Vec::new();
         for resource in types {
-            match list(&cluster.client, resource, &cluster.namespace, self.selector).await {
+            match list(&cluster.client, resource, namespace, self.selector).await {
                 Ok(objects) => found.extend(objects.into_iter().map(Ok)),
                 Err(error) => found.push(Err(self.told(resource, error).into())),
             }
@@ -228,7 +200,11 @@ pub(super) async fn get(
         .get(name, &GetParams::default())
         .map_err(kube::Error::BuildRequest)?;
     match client.request(request).await {
-        Ok(json) => Ok(Found { resource, json }),
+        Ok(json) => Ok(Found {
+            resource,
+            json,
+            says_namespace: false,
+        }),
         Err(error) if is_not_found(&error) && resource.namespaced && namespace != "default" => {
             let request = Request::new("/api/v1/namespaces")
                 .get(namespace, &GetParams::default())
@@ -246,28 +222,35 @@ fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
-/// All objects of a type in a namespace, in the server's order.
+/// All objects of a type in a namespace, or in all of them, in the server's order.
 ///
 /// # Errors
 /// The server's.
 pub(super) async fn list(
     client: &Client,
     resource: &'static Resource,
-    namespace: &str,
+    namespace: Option<&str>,
     selector: Option<&str>,
 ) -> Result<Vec<Found>, kube::Error> {
+    let path = namespace.map_or_else(
+        || resource.path_everywhere(),
+        |namespace| resource.path(namespace),
+    );
     let mut params = ListParams::default().limit(PAGE);
     params.label_selector = selector
         .filter(|selector| !selector.is_empty())
         .map(str::to_owned);
     let mut found = Vec::new();
     loop {
-        let request = Request::new(resource.path(namespace))
+        let request = Request::new(&path)
             .list(&params)
             .map_err(kube::Error::BuildRequest)?;
         let mut page: Value = client.request(request).await?;
         if let Value::Array(items) = page["items"].take() {
-            found.extend(items.into_iter().map(|json| typed(resource, json)));
+            found.extend(items.into_iter().map(|json| Found {
+                says_namespace: namespace.is_none() && resource.namespaced,
+                ..typed(resource, json)
+            }));
         }
         match page["metadata"]["continue"].as_str() {
             Some(token) if !token.is_empty() => params = params.continue_token(token),
@@ -280,7 +263,11 @@ pub(super) async fn list(
 fn typed(resource: &'static Resource, mut json: Value) -> Found {
     json["apiVersion"] = resource.api_version.into();
     json["kind"] = resource.kind.into();
-    Found { resource, json }
+    Found {
+        resource,
+        json,
+        says_namespace: false,
+    }
 }
 
 /// The objects in files, each with its namespace: its own, which must not contradict the flag, or the default one.
@@ -321,7 +308,11 @@ pub(super) fn read_files(
             if resource.namespaced {
                 json["metadata"]["namespace"] = namespace.into();
             }
-            Ok(Found { resource, json })
+            Ok(Found {
+                resource,
+                json,
+                says_namespace: false,
+            })
         })
         .collect()
 }

@@ -188,16 +188,24 @@ impl Resource {
 
     /// The collection's path in a namespace.
     pub fn path(&self, namespace: &str) -> String {
+        if self.namespaced {
+            format!("{}/namespaces/{namespace}/{}", self.root(), self.plural)
+        } else {
+            self.path_everywhere()
+        }
+    }
+
+    /// The path of all objects, whatever their namespace.
+    pub fn path_everywhere(&self) -> String {
+        format!("{}/{}", self.root(), self.plural)
+    }
+
+    fn root(&self) -> String {
         let root = match self.group() {
             "" => "/api",
             _ => "/apis",
         };
-        let version = self.api_version;
-        if self.namespaced {
-            format!("{root}/{version}/namespaces/{namespace}/{}", self.plural)
-        } else {
-            format!("{root}/{version}/{}", self.plural)
-        }
+        format!("{root}/{}", self.api_version)
     }
 }
 
@@ -275,5 +283,8 @@ mod tests {
             ]
         );
         assert_eq!(names("node")[4], "/api/v1/nodes");
+        let everywhere = |word: &str| Resource::parse(word).unwrap().path_everywhere();
+        assert_eq!(everywhere("deploy"), "/apis/apps/v1/deployments");
+        assert_eq!(everywhere("po"), "/api/v1/pods");
     }
 }

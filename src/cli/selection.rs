@@ -14,7 +14,9 @@ use crate::error::Failure;
 
 /// The arguments that select objects, as every command of kubectl's that works on several takes them.
 #[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::duplicated_attributes, reason = "two flags, made the same")]
 #[command(mut_arg("recursive", go_flags::off))]
+#[command(mut_arg("all_namespaces", go_flags::off))]
 pub struct ObjectArgs {
     /// TYPE/NAME…, TYPE NAME…, or TYPE alone for all of that type
     #[arg(value_name = "TYPE[/NAME]")]
@@ -36,14 +38,6 @@ pub struct ObjectArgs {
     /// Label selector, such as app=web,tier!=db
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
-}
-
-/// The arguments that select Deployments and ReplicaSets.
-#[derive(Clone, Debug, Default, Args)]
-pub struct SelectionArgs {
-    /// Which objects
-    #[command(flatten)]
-    pub objects: ObjectArgs,
     /// All namespaces
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
@@ -109,31 +103,24 @@ const MIXED_FORMS: &str = "there is no need to specify a resource type as a sepa
     resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of \
     'kubectl get resource resource/<resource_name>'";
 
-impl SelectionArgs {
-    /// What the arguments select.
+impl ObjectArgs {
+    /// What the arguments select, where only Deployments and ReplicaSets will do.
     ///
     /// # Errors
     /// Arguments that don't go together, in kubectl's words.
     pub fn selection(&self) -> Result<Selection, Failure> {
-        let targets = match self.objects.targets(parse_kind)? {
-            Targets::Named(_) if self.all_namespaces => {
-                return Err(Failure::usage(
-                    "a resource cannot be retrieved by name across all namespaces",
-                ));
-            }
+        let targets = match self.targets(parse_kind)? {
             Targets::Named(targets) => Targets::Named(without_repeats(targets)),
             Targets::Types(kinds) => Targets::Types(without_repeats(kinds)),
             targets => targets,
         };
         Ok(Selection {
             targets,
-            selector: self.objects.selector.clone(),
+            selector: self.selector.clone(),
             all_namespaces: self.all_namespaces,
         })
     }
-}
 
-impl ObjectArgs {
     /// How the arguments name objects; `parse` knows the types.
     ///
     /// # Errors
@@ -153,12 +140,18 @@ impl ObjectArgs {
             .iter()
             .filter(|arg| arg.contains('/'))
             .count();
-        if !self.filenames.is_empty() {
+        let targets = if !self.filenames.is_empty() {
             self.files(slashed > 0)
         } else if slashed > 0 {
             self.slashed(slashed, parse)
         } else {
             self.spaced(parse)
+        };
+        match targets? {
+            Targets::Named(_) if self.all_namespaces => Err(Failure::usage(
+                "a resource cannot be retrieved by name across all namespaces",
+            )),
+            targets => Ok(targets),
         }
     }
 

@@ -81,7 +81,7 @@ impl Clean {
     }
 
     /// The longest prefix that takes at most `max` columns.
-    fn fitting(&self, max: usize) -> &str {
+    pub(super) fn fitting(&self, max: usize) -> &str {
         let ends = self.0.char_indices().map(|(at, char)| at + char.len_utf8());
         let end = ends
             .take_while(|end| self.0[..*end].width() <= max)

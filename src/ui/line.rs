@@ -113,14 +113,16 @@ impl Line {
         cut
     }
 
-    /// The line over several lines of at most `columns`, broken after spaces; all but the first are indented. If more
-    /// than `lines_max` would be needed, the last one is cut.
+    /// The line over several lines of at most `columns`, broken after spaces, and within words that fill a line of their
+    /// own; all but the first are indented. If more than `lines_max` would be needed, the last one is cut.
     pub fn wrap(self, columns: usize, lines_max: usize, indent: usize) -> Vec<Self> {
         let mut lines = Vec::new();
         let mut line = Self::default();
         let mut may_break = false;
+        let room = columns.saturating_sub(indent).max(1);
         for (tone, text) in self.0 {
-            for word in text.as_str().split_inclusive(' ') {
+            let words = text.as_str().split_inclusive(' ');
+            for (word, breaks_after) in words.flat_map(|word| pieces(word, room)) {
                 let width = Clean::new(word.trim_end()).width();
                 let full = may_break && line.width() + width > columns;
                 if full && lines.len() + 1 < lines_max {
@@ -128,7 +130,7 @@ impl Line {
                     line.push(Tone::Plain, " ".repeat(indent));
                 }
                 line.push(tone, word);
-                may_break = word.ends_with(' ');
+                may_break = breaks_after;
             }
         }
         lines.push(line.trim_end());
@@ -160,6 +162,21 @@ impl Line {
         }
         painted
     }
+}
+
+/// A word in pieces that take at most `room` columns, and whether a line may end after each.
+fn pieces(word: &str, room: usize) -> Vec<(&str, bool)> {
+    let mut pieces = Vec::new();
+    let mut rest = word;
+    while Clean::new(rest.trim_end()).width() > room {
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let fitting = Clean::new(rest).fitting(room).len().max(first);
+        let (piece, behind) = rest.split_at(fitting);
+        pieces.push((piece, true));
+        rest = behind;
+    }
+    pieces.push((rest, rest.ends_with(' ')));
+    pieces
 }
 
 impl From<Clean> for Line {
@@ -236,6 +253,14 @@ mod tests {
         );
         assert_eq!(wrapped(18, 2), ["waiting: one two", "         three fo…"]);
         assert_eq!(wrapped(5, 1), ["wait…"]);
+        let image = Line::from("pulling registry.example.com/shop/web failed");
+        let wrapped = |lines_max| {
+            let lines = image.clone().wrap(20, lines_max, 2);
+            lines.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let rows = ["pulling", "  registry.example.c", "  om/shop/web failed"];
+        assert_eq!(wrapped(3), rows);
+        assert_eq!(wrapped(2), ["pulling", "  registry.example.…"]);
         assert_eq!(
             sentence.clone().wrap(18, 3, 9)[0].paint(true),
             "\u{1b}[33mwaiting\u{1b}[0m: one two"

@@ -206,8 +206,16 @@ impl Printer {
 
     /// How wide a table on stdout may get; `None`: as wide as it needs.
     pub fn table_columns(&self) -> Option<usize> {
-        let terminal = self.streams.out.terminal;
-        (terminal || env::var_os("COLUMNS").is_some()).then(|| self.size().columns)
+        self.columns(&self.streams.out)
+    }
+
+    /// How wide what is said on stderr may get; `None`: as wide as it needs.
+    pub fn talk_columns(&self) -> Option<usize> {
+        self.columns(&self.streams.err)
+    }
+
+    fn columns(&self, stream: &Stream) -> Option<usize> {
+        (stream.terminal || env::var_os("COLUMNS").is_some()).then(|| self.size().columns)
     }
 
     /// The room on the terminal now: `COLUMNS` and `LINES` before what the terminal says; 80 × 24 where nobody does.

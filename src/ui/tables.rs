@@ -141,7 +141,7 @@ fn or_none(text: String) -> String {
 }
 
 /// Rows in columns, as wide as their widest cell and a gap.
-pub(super) fn table<const N: usize>(
+pub fn table<const N: usize>(
     header: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
     gap: u16,
@@ -163,7 +163,7 @@ pub(super) fn table<const N: usize>(
 }
 
 /// The columns that the widest line takes.
-pub(super) fn width(lines: &[Line]) -> usize {
+pub fn width(lines: &[Line]) -> usize {
     lines.iter().map(Line::width).max().unwrap_or(0)
 }
 

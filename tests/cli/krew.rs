@@ -68,11 +68,12 @@ fn mistakes(manifest: &Value) -> Vec<&'static str> {
         (text(&spec["homepage"]).starts_with("https://"), "homepage"),
     ];
     let mut mistakes = broken(&rules);
+    let downloads = format!("{}/releases/download/{version}/", text(&spec["homepage"]));
     let mut taken = BTreeSet::new();
     for platform in spec["platforms"].as_array().into_iter().flatten() {
         let labels = &platform["selector"]["matchLabels"];
         let pair = (text(&labels["os"]), text(&labels["arch"]));
-        mistakes.extend(mistakes_of_platform(platform, &pair, &version));
+        mistakes.extend(mistakes_of_platform(platform, &pair, &downloads));
         if !taken.insert(pair) {
             mistakes.push("no two platforms overlap");
         }
@@ -86,7 +87,7 @@ fn mistakes(manifest: &Value) -> Vec<&'static str> {
 fn mistakes_of_platform(
     platform: &Value,
     pair: &(String, String),
-    version: &str,
+    downloads: &str,
 ) -> Vec<&'static str> {
     let labels = platform["selector"]["matchLabels"].as_object();
     let (uri, sum) = (text(&platform["uri"]), text(&platform["sha256"]));
@@ -105,7 +106,10 @@ fn mistakes_of_platform(
             "a platform that krew supports",
         ),
         (uri.ends_with(".tar.gz"), "uri of an archive"),
-        (uri.contains(&format!("/{version}/")), "uri of this version"),
+        (
+            uri.starts_with(downloads),
+            "uri of this version, below the homepage",
+        ),
         (
             uri.contains(&format!("-{}-{}.", pair.0, pair.1)),
             "uri of this platform",

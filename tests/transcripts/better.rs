@@ -37,7 +37,7 @@ fn old_set() -> Value {
 
 async fn interfered(line: &str, before: &[Value], patch: Value) -> Ended {
     let mut case = Case::new(before, line);
-    case.interference = Some(patch);
+    case.interference = vec![patch];
     replay::run(&case).await
 }
 
@@ -67,6 +67,63 @@ async fn a_change_made_meanwhile_is_not_lost() {
             ended.stderr
         );
         assert_eq!(ended.after["deployment/web"]["replicas"], 7, "{line}");
+    }
+}
+
+/// Who is always too late says so in the end, and has changed nothing.
+#[tokio::test]
+async fn a_conflict_that_does_not_end_is_told() {
+    let mut case = Case::new(&[deployment(false)], "set image deploy/web main=app:3");
+    case.interference = (0..20)
+        .map(|number| json!({"metadata": {"labels": {"number": number.to_string()}}}))
+        .collect();
+    let ended = replay::run(&case).await;
+    assert_eq!((ended.exit, ended.writes.len()), (1, 8));
+    insta::assert_snapshot!(ended.stderr, @r#"error: failed to patch image update to pod template: Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again"#);
+    let web = ended.objects["deployment/web"].as_ref().unwrap();
+    assert_eq!(web["metadata"]["labels"]["number"], "7");
+    let images = web.pointer("/spec/template/spec/containers/0/image");
+    assert_eq!(images, Some(&json!("app:2")));
+}
+
+/// kubectl refuses the second of two restarts within a second, since it would change nothing.
+#[tokio::test]
+async fn a_second_restart_within_a_second_counts() {
+    const RESTARTED_AT: &str =
+        "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt";
+    let mut before = deployment(false);
+    before["spec"]["template"]["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/restartedAt": "<now>", "own": "x"});
+    let ended = replay::run(&Case::new(&[before], "rollout restart deploy/web")).await;
+    assert_eq!(
+        (ended.exit, &*ended.stdout),
+        (0, "deployment.apps/web restarted\n")
+    );
+    let web = ended.objects["deployment/web"].as_ref().unwrap();
+    assert_eq!(web["metadata"]["generation"], 2);
+    assert_eq!(
+        web["spec"]["template"]["metadata"]["annotations"]["own"],
+        "x"
+    );
+    assert!(web.pointer(RESTARTED_AT).is_some_and(Value::is_string));
+}
+
+/// A Deployment and a template without annotations: there is nothing to replace, only to add.
+#[tokio::test]
+async fn annotations_that_are_not_there_are_no_obstacle() {
+    let mut newer = old_set();
+    newer["metadata"]["name"] = json!("web-7f002");
+    newer["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = json!("2");
+    newer["spec"]["template"]["spec"]["containers"][0]["image"] = json!("app:9");
+    let before = [deployment(false), old_set(), newer];
+    for line in ["rollout undo deploy/web", "rollout restart deploy/web"] {
+        let ended = replay::run(&Case::new(&before, line)).await;
+        assert_eq!(
+            (ended.exit, ended.writes.len()),
+            (0, 1),
+            "{line}: {}",
+            ended.stderr
+        );
     }
 }
 

@@ -16,6 +16,7 @@ mod compare;
 mod differences;
 mod during;
 mod errors;
+mod everywhere;
 mod rbac;
 mod recording;
 mod replay;
@@ -23,6 +24,7 @@ mod server;
 mod side_by_side;
 #[path = "../support/stock_kubectl.rs"]
 mod stock_kubectl;
+mod unknown_fields;
 mod world;
 
 use std::fmt::Write as _;

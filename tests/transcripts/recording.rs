@@ -33,9 +33,12 @@ pub(crate) struct Case {
     pub(crate) after: Option<Map<String, Value>>,
     #[serde(default)]
     newer: Newer,
-    /// A merge patch that somebody else sends right before our first write; no recording has one.
+    /// Merge patches that somebody else sends, one right before each of our writes; no recording has any.
     #[serde(skip)]
-    pub(crate) interference: Option<Value>,
+    pub(crate) interference: Vec<Value>,
+    /// Whether the server is of a later version: what it sends has fields that are not known here.
+    #[serde(skip)]
+    pub(crate) is_newer: bool,
     #[expect(dead_code, reason = "for readers of the recordings")]
     #[serde(default)]
     note: String,
@@ -100,7 +103,8 @@ impl Case {
             writes: Vec::new(),
             after: None,
             newer: Newer::default(),
-            interference: None,
+            interference: Vec::new(),
+            is_newer: false,
             note: String::new(),
         }
     }

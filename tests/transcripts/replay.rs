@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
+use crate::after::Objects;
 use crate::recording::{Case, Event};
 use crate::server::Server;
 use crate::world::World;
@@ -23,6 +24,8 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
     pub(crate) writes: Vec<Value>,
     pub(crate) after: Map<String, Value>,
+    /// The objects afterwards, in full.
+    pub(crate) objects: Objects,
 }
 
 /// Runs it with our program.
@@ -34,10 +37,8 @@ pub(crate) async fn run(case: &Case) -> Ended {
 pub(crate) async fn run_with(program: &str, case: &Case) -> Ended {
     let world = World::new(&case.before).await;
     let before = after::objects(&world).await;
-    let server = Server::start(world.service(), case.rbac.clone()).await;
-    if let Some(patch) = &case.interference {
-        server.interfere(patch.clone());
-    }
+    let server = Server::start(world.service(), case).await;
+    server.interfere(case.interference.clone());
     let directory = tempfile::tempdir().unwrap();
     for (name, content) in &case.files {
         std::fs::write(directory.path().join(name), content).unwrap();
@@ -67,12 +68,14 @@ pub(crate) async fn run_with(program: &str, case: &Case) -> Ended {
         .await
         .unwrap_or_else(|_| panic!("{} does not end", case.id))
         .unwrap();
+    let objects = after::objects(&world).await;
     Ended {
         exit,
         stdout,
         stderr,
         writes: server.writes(),
-        after: after::changes(&before, &after::objects(&world).await),
+        after: after::changes(&before, &objects),
+        objects,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The embedded cluster over HTTP, with an ear for what is written and a porter.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -18,14 +19,14 @@ use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
 use crate::rbac;
-use crate::recording::Rbac;
+use crate::recording::{Case, Rbac};
 
 /// A server that runs until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     writes: Arc<Mutex<Vec<Value>>>,
-    interference: Arc<Mutex<Option<Value>>>,
+    interference: Arc<Mutex<VecDeque<Value>>>,
     task: JoinHandle<()>,
 }
 
@@ -36,15 +37,16 @@ impl Drop for Server {
 }
 
 impl Server {
-    pub(crate) async fn start(service: ApiService, rbac: Option<Rbac>) -> Self {
+    pub(crate) async fn start(service: ApiService, case: &Case) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let writes = Arc::new(Mutex::new(Vec::new()));
-        let interference = Arc::new(Mutex::new(None));
+        let interference = Arc::new(Mutex::new(VecDeque::new()));
         let porter = Porter {
             interference: interference.clone(),
             service,
-            rbac: Arc::new(rbac),
+            rbac: Arc::new(case.rbac.clone()),
+            is_newer: case.is_newer,
             writes: writes.clone(),
         };
         let task = tokio::spawn(async move {
@@ -68,9 +70,9 @@ impl Server {
         }
     }
 
-    /// Somebody else applies this merge patch right before the next write.
-    pub(crate) fn interfere(&self, patch: Value) {
-        *self.interference.lock().unwrap() = Some(patch);
+    /// Somebody else applies these merge patches, one right before each of the next writes.
+    pub(crate) fn interfere(&self, patches: Vec<Value>) {
+        self.interference.lock().unwrap().extend(patches);
     }
 
     /// The requests so far that are no reads, as the recordings have them.
@@ -83,8 +85,9 @@ impl Server {
 struct Porter {
     service: ApiService,
     rbac: Arc<Option<Rbac>>,
+    is_newer: bool,
     writes: Arc<Mutex<Vec<Value>>>,
-    interference: Arc<Mutex<Option<Value>>>,
+    interference: Arc<Mutex<VecDeque<Value>>>,
 }
 
 type Body = Either<ApiBody, Full<Bytes>>;
@@ -115,7 +118,7 @@ impl Porter {
         let request = Request::from_parts(parts, Full::new(body.clone()));
         if request.method() != "GET" {
             self.writes.lock().unwrap().push(noted(&request, &body));
-            let patch = self.interference.lock().unwrap().take();
+            let patch = self.interference.lock().unwrap().pop_front();
             if let Some(patch) = patch {
                 self.merge(request.uri().path(), &patch).await;
             }
@@ -128,7 +131,37 @@ impl Porter {
                 .body(Either::Right(body));
             return Ok(response.unwrap());
         }
-        Ok(self.service.oneshot(request).await?.map(Either::Left))
+        let reads = request.method() == "GET";
+        let answer = self.service.oneshot(request).await?;
+        if !(self.is_newer && reads) {
+            return Ok(answer.map(Either::Left));
+        }
+        let (parts, body) = answer.into_parts();
+        let body = body
+            .collect()
+            .await
+            .map(http_body_util::Collected::to_bytes);
+        let mut json = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
+        invent(&mut json);
+        let body = Full::new(Bytes::from(json.to_string()));
+        Ok(Response::from_parts(parts, Either::Right(body)))
+    }
+}
+
+/// Adds fields to every pod spec and every container, each with the container's image in it.
+fn invent(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(invent),
+        Value::Object(members) => {
+            if let Some(image) = members.get("image").cloned() {
+                members.insert("inventedField".into(), json!({ "of": [image] }));
+            }
+            if members.contains_key("containers") {
+                members.insert("inventedList".into(), json!([{ "name": "x" }, 2]));
+            }
+            members.values_mut().for_each(invent);
+        }
+        _ => {}
     }
 }
 

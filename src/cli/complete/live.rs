@@ -95,7 +95,9 @@ async fn ask(place: &Place, wanted: Live, flags: &KubeFlags) -> Option<Vec<Candi
 
 async fn list(client: &Client, word: &str, namespace: &str) -> Option<Vec<Found>> {
     let resource = Resource::parse(word).ok()?;
-    objects::list(client, resource, namespace, None).await.ok()
+    objects::list(client, resource, Some(namespace), None)
+        .await
+        .ok()
 }
 
 /// The object that the arguments name.

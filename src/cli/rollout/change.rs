@@ -54,7 +54,7 @@ impl ChangeFlags {
         interrupts: Interrupts,
     ) -> anyhow::Result<ExitCode> {
         let mut form = self.print.form()?;
-        let mut job = self.common.job(kube, verbose).await?;
+        let mut job = self.common.job_to_change(kube, verbose).await?;
         if let Some(code) = job.ends_empty() {
             return Ok(code);
         }
@@ -81,7 +81,8 @@ impl ChangeFlags {
                 }
                 Err(EditError::Refused(error)) => failures.push(error),
                 Err(EditError::Request(error)) => {
-                    failures.push(anyhow::Error::from(error).context("failed to patch"));
+                    let error = anyhow::Error::from(error).context("failed to patch");
+                    failures.push(object.failure(error));
                 }
             }
         }

@@ -68,9 +68,13 @@ impl HistoryArgs {
         for found in std::mem::take(&mut job.found) {
             let shown = match found {
                 Ok(object) if is_wide && object.resource.kind == "Deployment" => {
-                    show_wide(&object, &job).await
+                    let shown = show_wide(&object, &job).await;
+                    shown.map_err(|error| object.failure(error))
                 }
-                Ok(object) => self.show(&object, &job, &mut form).await,
+                Ok(object) => {
+                    let shown = self.show(&object, &job, &mut form).await;
+                    shown.map_err(|error| object.failure(error))
+                }
                 Err(error) => Err(error),
             };
             if let Err(error) = shown {
@@ -143,8 +147,11 @@ impl HistoryArgs {
 
 async fn show_wide(object: &Found, job: &Job) -> anyhow::Result<()> {
     let history = DeploymentHistory::read(&job.cluster.client, object).await?;
-    let table = wide::table(&history, object, job.cluster.clock.now());
-    Ok(job.printer.document(&table)?)
+    let (now, columns) = (job.cluster.clock.now(), job.printer.table_columns());
+    job.printer.data(object.line_name())?;
+    Ok(job
+        .printer
+        .data_lines(&wide::lines(&history, now, columns))?)
 }
 
 /// The template; a Deployment's with the cause among its annotations.

@@ -94,12 +94,28 @@ struct Job {
     printer: Printer,
     found: Vec<anyhow::Result<Found>>,
     allow_missing: AllowMissing,
+    all_namespaces: bool,
 }
 
 impl Common {
     /// Reads the arguments, connects and fetches.
     async fn job(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<Job> {
-        let query = Query::required(&self.objects)?;
+        self.fetch(Query::required(&self.objects)?, kube, verbose)
+            .await
+    }
+
+    /// The same, for a command that changes the objects.
+    async fn job_to_change(&self, kube: &KubeFlags, verbose: bool) -> anyhow::Result<Job> {
+        self.fetch(Query::to_change(&self.objects)?, kube, verbose)
+            .await
+    }
+
+    async fn fetch(
+        &self,
+        query: Query<'_>,
+        kube: &KubeFlags,
+        verbose: bool,
+    ) -> anyhow::Result<Job> {
         let cluster = self.cluster.open(kube).await?;
         let found = query.fetch(&cluster, kube).await?;
         Ok(Job {
@@ -107,6 +123,7 @@ impl Common {
             found,
             cluster,
             allow_missing: self.allow_missing.clone(),
+            all_namespaces: self.objects.all_namespaces,
         })
     }
 }
@@ -129,7 +146,8 @@ impl Job {
         if !self.found.is_empty() {
             return None;
         }
-        Some(self.allow_missing.end(&self.cluster, &self.printer))
+        let namespace = (!self.all_namespaces).then_some(&*self.cluster.namespace);
+        Some(self.allow_missing.end(namespace, &self.printer))
     }
 
     /// The objects, and the failures to have others.

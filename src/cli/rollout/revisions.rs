@@ -54,7 +54,7 @@ impl DeploymentHistory {
         let name = object.name();
         let selector = label_selector::text_of(&object.json["spec"]["selector"]);
         let resource = Resource::parse("replicasets")?;
-        let sets = objects::list(client, resource, object.namespace(), Some(&selector))
+        let sets = objects::list(client, resource, Some(object.namespace()), Some(&selector))
             .await
             .with_context(|| format!("failed to retrieve replica sets from deployment {name}"))?;
         let sets = sets
@@ -153,7 +153,7 @@ pub(super) struct Recorded {
 pub(super) async fn recorded(client: &Client, object: &Found) -> anyhow::Result<Vec<Recorded>> {
     let selector = label_selector::text_of(&object.json["spec"]["selector"]);
     let resource = Resource::parse("controllerrevisions")?;
-    let found = objects::list(client, resource, object.namespace(), Some(&selector))
+    let found = objects::list(client, resource, Some(object.namespace()), Some(&selector))
         .await
         .with_context(|| {
             format!(

@@ -60,7 +60,7 @@ impl StatusArgs {
                 revision: self.revision,
                 say: &|line| {
                     unobserved.note(&line);
-                    Ok(job.printer.data(line)?)
+                    Ok(job.printer.data(object.line(&line))?)
                 },
             };
             let result = if self.watch {
@@ -72,7 +72,7 @@ impl StatusArgs {
                 viewer.look(&object.json).map(|_| ())
             };
             if let Err(error) = result {
-                failures.push(error);
+                failures.push(object.failure(error));
             }
         }
         failures.finish()

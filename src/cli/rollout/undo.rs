@@ -92,7 +92,7 @@ impl UndoArgs {
                 Failure::usage("--confirm asks, and there is no terminal to ask on").into(),
             );
         }
-        let mut job = self.common.job(kube, verbose).await?;
+        let mut job = self.common.job_to_change(kube, verbose).await?;
         if let Some(code) = job.ends_empty() {
             return Ok(code);
         }
@@ -166,7 +166,10 @@ impl Undo<'_> {
         let mut done = Vec::new();
         for found in found {
             let undone = match found {
-                Ok(object) => self.object(&object, form).await,
+                Ok(object) => self
+                    .object(&object, form)
+                    .await
+                    .map_err(|error| object.failure(error)),
                 Err(error) => Err(error),
             };
             match undone {
@@ -210,7 +213,7 @@ impl Undo<'_> {
                  {LAST_APPLIED} annotation, which may cause unexpected behavior on future 'kubectl apply' operations. \
                  Consider using 'kubectl apply' with your previous configuration file instead.",
                 object.resource.plural,
-                object.name(),
+                object.full_name(),
             ));
         }
     }

@@ -2,12 +2,12 @@
 
 use clap::Parser;
 
-use super::{Kind, SelectionArgs, Target, Targets};
+use super::{Kind, ObjectArgs, Target, Targets};
 
 #[derive(Parser)]
 struct Words {
     #[command(flatten)]
-    selection: SelectionArgs,
+    selection: ObjectArgs,
 }
 
 fn targets(line: &str) -> Result<Targets<Kind>, String> {

@@ -84,18 +84,29 @@ fn matches(container: &Value, name: &str) -> bool {
     name == "*" || container["name"] == name
 }
 
-/// The containers' names, by list, for people.
+/// The containers' names, by what they are, for people.
 pub(super) fn names(pod_spec: &Value) -> String {
-    let names = |list: &str| {
-        let names = containers(pod_spec, list).filter_map(|container| container["name"].as_str());
-        names.collect::<Vec<_>>().join(", ")
-    };
-    let (init, regular) = (names("initContainers"), names("containers"));
-    if init.is_empty() {
-        regular
-    } else {
-        format!("{regular}; init: {init}")
-    }
+    let is_sidecar = |container: &&Value| container["restartPolicy"] == "Always";
+    let init = || containers(pod_spec, "initContainers");
+    let groups = [
+        ("", joined(containers(pod_spec, "containers"))),
+        ("init: ", joined(init().filter(|one| !is_sidecar(one)))),
+        ("sidecars: ", joined(init().filter(is_sidecar))),
+        (
+            "ephemeral, which can't be changed: ",
+            joined(containers(pod_spec, "ephemeralContainers")),
+        ),
+    ];
+    let groups = groups.iter().filter(|(_, names)| !names.is_empty());
+    let groups: Vec<String> = groups
+        .map(|(what, names)| format!("{what}{names}"))
+        .collect();
+    groups.join("; ")
+}
+
+fn joined<'a>(containers: impl Iterator<Item = &'a Value>) -> String {
+    let names = containers.filter_map(|container| container["name"].as_str());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 impl Images {
@@ -172,6 +183,22 @@ mod tests {
         let missing = set(&[("nope", "x"), ("app", "a:2"), ("ap*", "y")]);
         assert_eq!(missing.missing, ["nope", "ap*"]);
         assert_eq!(missing.changed.len(), 1);
+    }
+
+    #[test]
+    fn names_are_told_by_what_the_containers_are() {
+        let mut pod_spec = pod_spec();
+        assert_eq!(names(&pod_spec), "app, side; init: prep; sidecars: proxy");
+        pod_spec["ephemeralContainers"] = json!([{"name": "debug", "image": "d:1"}]);
+        assert_eq!(
+            names(&pod_spec),
+            "app, side; init: prep; sidecars: proxy; ephemeral, which can't be changed: debug"
+        );
+        assert_eq!(
+            set_images(&pod_spec, &[("debug".to_owned(), "d:2".to_owned())]).missing,
+            ["debug"]
+        );
+        assert_eq!(names(&json!({"containers": [{"name": "app"}]})), "app");
     }
 
     #[test]

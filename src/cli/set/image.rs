@@ -126,7 +126,8 @@ impl ImageArgs {
         let found = all_or_none(query.fetch(&cluster, kube).await?)?;
         setting.validate(&objects)?;
         if found.is_empty() {
-            return Ok(self.allow_missing.end(&cluster, &printer));
+            let namespace = (!objects.all_namespaces).then_some(&*cluster.namespace);
+            return Ok(self.allow_missing.end(namespace, &printer));
         }
         if dry_run == DryRun::Client {
             return setting.print_changed(found, &mut form, &printer);

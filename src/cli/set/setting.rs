@@ -88,7 +88,7 @@ impl Setting<'_> {
             failures.push(Failure::error(format!(
                 "error: {}/{} the object is not a pod or does not have a pod template: *{}.{}",
                 resource.plural,
-                object.name(),
+                object.full_name(),
                 resource.version(),
                 resource.kind
             )));
@@ -135,10 +135,11 @@ impl Setting<'_> {
                     done.push(edited);
                 }
                 Err(EditError::Refused(error)) => failures.push(error),
-                Err(EditError::Request(error)) => failures.push(
-                    anyhow::Error::from(error)
-                        .context("failed to patch image update to pod template"),
-                ),
+                Err(EditError::Request(error)) => {
+                    let error = anyhow::Error::from(error)
+                        .context("failed to patch image update to pod template");
+                    failures.push(object.failure(error));
+                }
             }
         }
         Ok((done, failures))

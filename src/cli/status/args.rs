@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::cluster::ClusterFlags;
 use crate::cli::fail_after::FailAfter;
 use crate::cli::output::OutputFlags;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::ObjectArgs;
 use crate::cli::view::ViewFlags;
 use crate::diagnose::Budgets;
 
@@ -18,7 +18,7 @@ use crate::diagnose::Budgets;
 pub struct StatusArgs {
     /// Which Deployments
     #[command(flatten)]
-    pub selection: SelectionArgs,
+    pub selection: ObjectArgs,
     /// Go on showing until Ctrl-C
     #[arg(short = 'w', long)]
     pub watch: bool,

@@ -89,6 +89,7 @@ impl<'a> View<'a> {
             columns: columns.filter(|_| !wide),
             with_namespace: self.with_namespace,
             wide,
+            whole: false,
         }
     }
 

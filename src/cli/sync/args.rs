@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::cluster::ClusterFlags;
 use crate::cli::duration;
 use crate::cli::output::OutputFlags;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::ObjectArgs;
 use crate::cli::stage;
 use crate::cli::view::ViewFlags;
 use crate::cli::wait::WaitFlags;
@@ -27,7 +27,7 @@ use crate::engine::options::{DryRun, Goal, Stage};
 pub struct SyncArgs {
     /// Which objects
     #[command(flatten)]
-    pub selection: SelectionArgs,
+    pub selection: ObjectArgs,
     /// Go on until every selected rollout is complete or has failed
     #[arg(long, conflicts_with = "watch")]
     pub wait: bool,

@@ -125,7 +125,9 @@ impl WaitFlags {
                 printer.json_line(&StatusRecord::of(&shown))?;
             }
             match &followed.ending {
-                Some(Ending::Failed) | None => printer.talk_lines(&last_words(&shown)),
+                Some(Ending::Failed) | None => {
+                    printer.talk_lines(&last_words(&shown, printer.talk_columns()));
+                }
                 Some(Ending::Overtaken { by }) => {
                     let by = by
                         .as_ref()

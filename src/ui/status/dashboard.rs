@@ -51,21 +51,25 @@ pub fn dashboard(shown: &Shown, layout: Layout) -> Vec<Line> {
 }
 
 /// What is left to say when a rollout has not ended well: each cause of the new pods, in full.
-pub fn last_words(shown: &Shown) -> Vec<Line> {
+pub fn last_words(shown: &Shown, columns: Option<usize>) -> Vec<Line> {
+    let layout = Layout {
+        columns,
+        whole: true,
+        ..Layout::default()
+    };
     let verdict = &shown.diagnosis.verdict;
     let (tone, _) = sign(verdict.phase);
-    let mut lines = vec![
-        Line::new(Tone::Plain, format!("deployment/{}: ", verdict.object.name))
-            .with(tone, verdict.phase.name())
-            .with(Tone::Plain, explanation(verdict)),
-    ];
+    let line = Line::new(Tone::Plain, format!("deployment/{}: ", verdict.object.name))
+        .with(tone, verdict.phase.name())
+        .with(Tone::Plain, explanation(verdict));
+    let mut lines = fitted(line, layout, 2);
     let causes = shown
         .diagnosis
         .findings
         .iter()
         .filter(|finding| finding.side != Side::Old);
     for finding in causes {
-        lines.extend(cause(finding, shown, Layout::default()));
+        lines.extend(cause(finding, shown, layout));
     }
     lines
 }
@@ -249,7 +253,14 @@ fn pods(pods: &[Subject], layout: Layout) -> String {
 
 fn fitted(line: Line, layout: Layout, indent: usize) -> Vec<Line> {
     match layout.columns {
-        Some(columns) => line.wrap(columns, SENTENCE_LINES, indent),
+        Some(columns) => {
+            let most = if layout.whole {
+                usize::MAX
+            } else {
+                SENTENCE_LINES
+            };
+            line.wrap(columns, most, indent)
+        }
         None => vec![line],
     }
 }

@@ -42,6 +42,8 @@ pub struct Layout {
     pub with_namespace: bool,
     /// Whether remarks are shown for which there may be no room.
     pub wide: bool,
+    /// Whether sentences may take as many lines as they need.
+    pub whole: bool,
 }
 
 impl Shown {

@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::SignedDuration;
 
-use super::{Layout, Shown, StatusRecord, annotations, dashboard, markdown, rows};
+use super::{Layout, Shown, StatusRecord, annotations, dashboard, last_words, markdown, rows};
 use crate::controller::api::ObjectKey;
 use crate::diagnose::{Class, Code, Diagnosis, Finding, Phase, Side, Subject, Unreadable, Verdict};
 use crate::ui::line::Line;
@@ -104,6 +104,25 @@ fn a_dashboard_on_80_and_on_160_columns() {
         assert!(widest <= Some(columns), "{widest:?} of {columns}");
         insta::assert_snapshot!(format!("dashboard-{columns}"), text(&lines));
     }
+}
+
+/// The last words break between words where there is a terminal, and nothing of them is cut.
+#[test]
+fn last_words_are_whole_and_keep_to_the_room() {
+    let mut shown = failing();
+    let long =
+        "0/120 nodes are available: 40 Insufficient cpu, 80 node(s) had an untolerated taint. "
+            .repeat(8);
+    let image = format!("registry.example.com/{}:1.27", "shop/".repeat(20));
+    shown.diagnosis.findings[0].evidence = vec![long.clone() + "end", image.clone()];
+    let all = |columns| text(&last_words(&shown, columns));
+    let together = |text: &str| text.split_whitespace().collect::<String>();
+    let narrow = last_words(&shown, Some(60));
+    assert!(narrow.iter().all(|line| line.width() <= 60));
+    assert_eq!(together(&text(&narrow)), together(&all(None)));
+    assert!(all(None).contains(&(long + "end")));
+    assert!(all(None).contains(&image));
+    insta::assert_snapshot!(all(Some(60)).lines().take(6).collect::<Vec<_>>().join("\n"), @"");
 }
 
 /// A rollout that goes on says when it may be done; one that was gone back to is older than its ReplicaSet.

@@ -217,6 +217,7 @@ mod tests {
         let found = |word: &str, json: Value| Found {
             resource: Resource::parse(word).unwrap(),
             json,
+            says_namespace: false,
         };
         let set = Set {
             slim: ReplicaSet::from_json(&json).unwrap(),
