@@ -14,6 +14,7 @@ use super::failures::Several;
 use crate::error::{ExitCode, Failure};
 use crate::manifest;
 use crate::ui::escape::Clean;
+use crate::ui::printer::for_stderr;
 
 /// An error as the user gets to see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,14 +94,9 @@ impl Report {
     /// Prints the lines to stderr and gives the exit code.
     pub fn print(&self) -> ExitCode {
         let first = Some(&self.line).filter(|line| !line.is_empty());
-        let mut text: String = first
-            .into_iter()
-            .chain(&self.details)
-            .flat_map(|line| [line, "\n"])
-            .collect();
-        if let Some(hint) = &self.hint {
-            let _ = writeln!(text, "hint: {hint}");
-        }
+        let hint = self.hint.as_ref().map(|hint| format!("hint: {hint}"));
+        let lines = first.into_iter().chain(&self.details).chain(&hint);
+        let text: String = lines.map(|line| for_stderr(line) + "\n").collect();
         // When stderr is gone too, there is nobody left to tell.
         let _ = anstream::stderr().write_all(text.as_bytes());
         self.code

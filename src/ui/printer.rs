@@ -269,6 +269,16 @@ fn paint(lines: &[Line], colour: bool) -> String {
         .collect()
 }
 
+/// A line for stderr: as it is, or, where that is a terminal, on as many lines as it takes to break between words.
+pub fn for_stderr(line: &str) -> String {
+    if !io::stderr().is_terminal() {
+        return line.to_owned();
+    }
+    let lines = Line::from(line).wrap(size().columns, usize::MAX, 2);
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
 fn size() -> Size {
     let terminal = terminal_size_of(io::stderr()).or_else(|| terminal_size_of(io::stdout()));
     let (columns, rows) = terminal.map_or((80, 24), |(width, height)| (width.0, height.0));

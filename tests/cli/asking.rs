@@ -45,14 +45,20 @@ pub(crate) fn cluster(template: impl Fn(&str) -> Value) -> Sandbox {
     sandbox
 }
 
+/// The program on a terminal, without colour. Were it not to end, the time limit would end it.
+fn on_terminal(words: &str) -> Command {
+    let command = format!("'{}' {words}", env!("CARGO_BIN_EXE_kubectl-rs"));
+    let mut terminal = Command::new("timeout");
+    terminal
+        .args(["60", "script", "-q", "-e", "-c", &command, "/dev/null"])
+        .env("NO_COLOR", "1");
+    terminal
+}
+
 /// What is on the terminal in the end, and the exit code, where `keys` are pressed once the question stands there.
 fn answer(kubeconfig: &Path, keys: &[u8]) -> Option<(String, Option<i32>)> {
-    let command = format!("'{}' {UNDO}", env!("CARGO_BIN_EXE_kubectl-rs"));
-    // Were a key not to end it, the time limit would.
-    let mut terminal = Command::new("timeout")
-        .args(["60", "script", "-q", "-e", "-c", &command, "/dev/null"])
+    let mut terminal = on_terminal(UNDO)
         .env("KUBECONFIG", kubeconfig)
-        .env("NO_COLOR", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -111,6 +117,32 @@ async fn every_answer_does_what_it_says() {
     })
     .await
     .expect("the answers hold");
+}
+
+/// An error that is wider than the terminal.
+#[test]
+fn errors_break_between_words() {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let output = on_terminal("rollout status deploy/web --server=http://127.0.0.1:1")
+        .env("HOME", home.path())
+        .env("KUBECONFIG", home.path().join("none"))
+        .env("COLUMNS", "40")
+        .stdin(Stdio::null())
+        .output();
+    let Ok(output) = output else { return };
+    if output.status.code() == Some(127) {
+        return;
+    }
+    let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    let text: Vec<&str> = text.lines().filter(|line| !line.contains('^')).collect();
+    assert_eq!(
+        text,
+        [
+            "The connection to the server",
+            "  127.0.0.1:1 was refused - did you",
+            "  specify the right host or port?"
+        ]
+    );
 }
 
 #[test]

@@ -122,7 +122,14 @@ fn last_words_are_whole_and_keep_to_the_room() {
     assert_eq!(together(&text(&narrow)), together(&all(None)));
     assert!(all(None).contains(&(long + "end")));
     assert!(all(None).contains(&image));
-    insta::assert_snapshot!(all(Some(60)).lines().take(6).collect::<Vec<_>>().join("\n"), @"");
+    insta::assert_snapshot!(all(Some(60)).lines().take(6).collect::<Vec<_>>().join("\n"), @"
+    deployment/web: failed: 2 pods: image web:9 does not exist
+    ✗ image web:9 does not exist  (imageNotFound, cannot recover
+      by itself, for 45s)
+        web-7f9c-x2k4p, web-7f9c-q8vnz
+        « 0/120 nodes are available: 40 Insufficient cpu, 80
+          node(s) had an untolerated taint. 0/120 nodes are
+    ");
 }
 
 /// A rollout that goes on says when it may be done; one that was gone back to is older than its ReplicaSet.
