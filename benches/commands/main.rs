@@ -1,6 +1,7 @@
 //! Whole commands beside stock kubectl, on the same server, in turn: wall time and peak memory, as ratios in one run.
 //!
-//! `cargo bench --bench commands`. The numbers to hold: short commands in a quarter of kubectl's time and memory, and
+//! `cargo bench --bench commands`; what users install is measured with `--profile dist`, or by naming a program that is
+//! built in `COMMANDS_BENCH_PROGRAM`. The numbers to hold: short commands in a quarter of kubectl's time and memory, and
 //! `status -A` of 1,000 Deployments with 10,000 pods in a quarter of the time and an eighth of the memory that
 //! `kubectl get deploy,rs,pods -A -o json` takes. The server is a real one where `KUBEBUILDER_ASSETS` names a folder
 //! with etcd and kube-apiserver, and the embedded cluster over HTTP elsewhere. `COMMANDS_BENCH_DEPLOYMENTS` sets the
@@ -27,6 +28,7 @@ use tokio::runtime::Runtime;
 /// Set where this program is to run another one and to report on it.
 const MEASURE: &str = "COMMANDS_BENCH_MEASURE";
 const DEPLOYMENTS: &str = "COMMANDS_BENCH_DEPLOYMENTS";
+const PROGRAM: &str = "COMMANDS_BENCH_PROGRAM";
 
 /// What kubectl is asked, what we are asked, and how often in turn.
 struct Pair {
@@ -120,17 +122,20 @@ fn median(costs: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
     values[values.len() / 2]
 }
 
+/// Our program: the one that is named, or else the one that was built with this bench.
+fn ours() -> String {
+    let built = || env!("CARGO_BIN_EXE_kubectl-rs").to_owned();
+    std::env::var(PROGRAM).unwrap_or_else(|_| built())
+}
+
 fn compare(kubeconfig: &Path, pair: &Pair) {
+    let program = ours();
     // kubectl's first run fills its cache of what the server has.
     cost(kubeconfig, "kubectl", pair.kubectl);
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..pair.rounds {
         theirs.push(cost(kubeconfig, "kubectl", pair.kubectl));
-        ours.push(cost(
-            kubeconfig,
-            env!("CARGO_BIN_EXE_kubectl-rs"),
-            pair.ours,
-        ));
+        ours.push(cost(kubeconfig, &program, pair.ours));
     }
     let row = |costs: &[Cost]| {
         [

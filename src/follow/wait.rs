@@ -106,9 +106,12 @@ pub async fn wait(
             break false;
         }
     };
-    // Whoever stops the waiting may know of an end that no look has seen yet.
-    if !all.is_empty()
-        && !all.have_ended()
+    // Whoever stops the waiting may know of an end that no look has seen yet, even before the first. Where time ran out
+    // before that, the server does not answer.
+    let is_pointless = timed_out && all.is_empty();
+    let is_open = all.is_empty() || !all.have_ended();
+    if is_open
+        && !is_pointless
         && let Ok(Ok(gathered)) =
             timeout(LAST_LOOK, look(client, &waiting.scope, clock.now())).await
     {

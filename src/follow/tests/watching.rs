@@ -252,3 +252,32 @@ async fn a_deployment_made_anew_ends_the_following() {
     let ((waited, _), ()) = tokio::join!(world.follow(&client), replace);
     assert_eq!(ending(&waited), Some(Ending::Deleted));
 }
+
+/// Whoever stops the following knows of an end; that it had not looked yet does not mean that there is nothing.
+#[tokio::test(start_paused = true)]
+async fn what_is_stopped_before_its_first_look_takes_one() {
+    let world = World::new();
+    let waiting = Waiting {
+        scope: Scope::named([Item::deployment(ObjectKey::new("default", "web"))]),
+        budgets: Budgets::default(),
+        aim: Aim::default(),
+        pins: BTreeMap::new(),
+        timeout: None,
+        controller: Presence::Acting,
+    };
+    // Answers take a while.
+    let service = world.sandbox.service();
+    let slow = service_fn(move |request: Request<kube::client::Body>| {
+        let service = service.clone();
+        async move {
+            sleep(Duration::from_millis(100)).await;
+            service.oneshot(request).await
+        }
+    });
+    let client = Client::new(slow, "default");
+    let stop = sleep(Duration::from_millis(1));
+    let waited = wait(&client, world.clock, &waiting, |_| {}, stop).await;
+    let followed = waited.unwrap().followed;
+    assert_eq!(followed.len(), 1);
+    assert_eq!(followed[0].ending, None);
+}
