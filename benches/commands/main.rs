@@ -1,7 +1,8 @@
 //! Whole commands beside stock kubectl, on the same server, in turn: wall time and peak memory, as ratios in one run.
 //!
-//! `cargo bench --bench commands`; what users install is measured with `--profile dist`, or by naming a program that is
-//! built in `COMMANDS_BENCH_PROGRAM`. The numbers to hold: short commands in a quarter of kubectl's time and memory, and
+//! `cargo bench --bench commands` measures the profile for benches. What users install is smaller:
+//! `cargo build --profile dist`, then the same with `COMMANDS_BENCH_PROGRAM=$PWD/target/dist/kubectl-rs`. The numbers to hold
+//! are that one's: short commands in a quarter of kubectl's time and memory, and
 //! `status -A` of 1,000 Deployments with 10,000 pods in a quarter of the time and an eighth of the memory that
 //! `kubectl get deploy,rs,pods -A -o json` takes. The server is a real one where `KUBEBUILDER_ASSETS` names a folder
 //! with etcd and kube-apiserver, and the embedded cluster over HTTP elsewhere. `COMMANDS_BENCH_DEPLOYMENTS` sets the
