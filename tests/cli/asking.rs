@@ -138,9 +138,9 @@ fn errors_break_between_words() {
     assert_eq!(
         text,
         [
-            "The connection to the server",
-            "  127.0.0.1:1 was refused - did you",
-            "  specify the right host or port?"
+            "The connection to the server 127.0.0.1:1",
+            "  was refused - did you specify the",
+            "  right host or port?"
         ]
     );
 }
