@@ -1,9 +1,10 @@
 //! Pod templates: JSON, verbatim. Equality, hash and the hash label (deployment-controller sections 6 and 7.6).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::keys;
@@ -12,9 +13,16 @@ use crate::schema;
 /// A pod template exactly as the server sent it, cheap to clone.
 ///
 /// `==` compares the JSON; whether two templates are the *same revision* is [`Template::is_equal_to`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Template(Arc<Value>);
+#[derive(Clone, Debug)]
+pub struct Template(Arc<Form>);
+
+/// Objects come again and again with the template that they had before. So it stays text until somebody looks into it.
+#[derive(Debug)]
+struct Form {
+    /// As it was sent; `None` for a template that was made here.
+    text: Option<Box<RawValue>>,
+    json: OnceLock<Arc<Value>>,
+}
 
 impl Default for Template {
     fn default() -> Self {
@@ -22,15 +30,60 @@ impl Default for Template {
     }
 }
 
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_written_like(other) || self.json() == other.json()
+    }
+}
+
+impl Serialize for Template {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Template {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(Arc::new(Form {
+            text: Some(text),
+            json: OnceLock::new(),
+        })))
+    }
+}
+
 impl Template {
     /// Wraps a template's JSON.
     pub fn new(json: Value) -> Self {
-        Self(Arc::new(json))
+        Self(Arc::new(Form {
+            text: None,
+            json: OnceLock::from(Arc::new(json)),
+        }))
     }
 
     /// The template's JSON.
     pub fn json(&self) -> &Value {
-        &self.0
+        self.shared_json()
+    }
+
+    fn shared_json(&self) -> &Arc<Value> {
+        self.0.json.get_or_init(|| {
+            let text = self.0.text.as_deref().map_or("null", RawValue::get);
+            // What only the reader's limits keep from being a value, such as its depth, no server takes either.
+            Arc::new(serde_json::from_str(text).unwrap_or_default())
+        })
+    }
+
+    /// Takes over what is known of a template that was sent in the same words, instead of finding it out again.
+    pub fn learn_from(&self, known: &Self) {
+        if self.is_written_like(known) {
+            self.0.json.get_or_init(|| Arc::clone(known.shared_json()));
+        }
+    }
+
+    fn is_written_like(&self, other: &Self) -> bool {
+        let texts = self.0.text.as_deref().zip(other.0.text.as_deref());
+        Arc::ptr_eq(&self.0, &other.0) || texts.is_some_and(|(a, b)| a.get() == b.get())
     }
 
     /// `metadata.labels`.
@@ -45,11 +98,9 @@ impl Template {
 
     /// `metadata.finalizers`.
     pub fn finalizers(&self) -> Vec<String> {
-        let list = self
-            .0
-            .pointer("/metadata/finalizers")
-            .and_then(Value::as_array);
-        list.into_iter()
+        let list = self.json().pointer("/metadata/finalizers");
+        list.and_then(Value::as_array)
+            .into_iter()
             .flatten()
             .filter_map(Value::as_str)
             .map(str::to_owned)
@@ -58,11 +109,11 @@ impl Template {
 
     /// `spec`; `null` where there is none.
     pub fn spec(&self) -> &Value {
-        &self.0["spec"]
+        &self.json()["spec"]
     }
 
     fn text_map(&self, pointer: &str) -> BTreeMap<String, String> {
-        let map = self.0.pointer(pointer).and_then(Value::as_object);
+        let map = self.json().pointer(pointer).and_then(Value::as_object);
         map.into_iter()
             .flatten()
             .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
@@ -71,7 +122,7 @@ impl Template {
 
     /// The images of its containers, in their order.
     pub fn images(&self) -> impl Iterator<Item = &str> {
-        let containers = self.0.pointer("/spec/containers");
+        let containers = self.json().pointer("/spec/containers");
         containers
             .and_then(Value::as_array)
             .into_iter()
@@ -82,7 +133,7 @@ impl Template {
     /// Whether both make the same revision: equal in meaning, the hash label aside (section 6).
     pub fn is_equal_to(&self, other: &Self) -> bool {
         const HASH_LABEL: [&str; 3] = ["metadata", "labels", keys::POD_TEMPLATE_HASH];
-        if Arc::ptr_eq(&self.0, &other.0) || is_same_but_for(&HASH_LABEL, &self.0, &other.0) {
+        if self.is_written_like(other) || is_same_but_for(&HASH_LABEL, self.json(), other.json()) {
             return true;
         }
         // Specs are large and differ in most comparisons; the rest is small and needs a copy.
@@ -114,7 +165,7 @@ impl Template {
     /// The template with the hash label set, whatever value it had.
     #[must_use]
     pub fn with_hash_label(&self, hash: &str) -> Self {
-        let mut json = (*self.0).clone();
+        let mut json = self.json().clone();
         let metadata = entry(&mut json, "metadata");
         let labels = entry(metadata, "labels");
         *entry(labels, keys::POD_TEMPLATE_HASH) = Value::from(hash);
@@ -124,13 +175,13 @@ impl Template {
     /// The template without the hash label.
     #[must_use]
     pub fn without_hash_label(&self) -> Self {
-        let mut json = (*self.0).clone();
+        let mut json = self.json().clone();
         remove_hash_label(&mut json);
         Self::new(json)
     }
 
     fn without_spec(&self) -> Value {
-        let members = self.0.as_object().into_iter().flatten();
+        let members = self.json().as_object().into_iter().flatten();
         let mut json = members
             .filter(|(key, _)| *key != "spec")
             .map(|(key, value)| (key.clone(), value.clone()))
@@ -256,6 +307,23 @@ mod tests {
             assert_eq!(b.is_equal_to(&a), equal, "{b:?} {a:?}");
             assert_eq!(a.hash(None) == b.hash(None), equal, "{a:?} {b:?}");
         }
+    }
+
+    #[test]
+    fn a_template_that_was_sent_is_read_when_it_is_looked_into() {
+        const TEXT: &str = r#"{ "spec": {"containers": [{"image": "a"}]} }"#;
+        let read = |text: &str| serde_json::from_str::<Template>(text).unwrap();
+        let (known, again) = (read(TEXT), read(TEXT));
+        again.learn_from(&known);
+        assert!(std::ptr::eq(known.json(), again.json()));
+        known.learn_from(&read("{}"));
+        assert_eq!(known.images().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(known, parse(TEXT));
+        assert_ne!(known, read("{}"));
+        assert_eq!(serde_json::to_value(&known).unwrap(), *known.json());
+        assert_eq!(read("null").json(), &Value::Null);
+        let bottomless = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        assert_eq!(read(&bottomless).json(), &Value::Null);
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub trait SlimKind: Sized + DeserializeOwned + fmt::Debug + Send + Sync + 'stati
 
     /// Where the store has its like.
     fn table(store: &Store) -> &Table<Self>;
+
+    /// Takes over what is known already of the version before, where this one says the same.
+    fn learn_from(&self, _known: &Self) {}
 }
 
 impl SlimKind for Deployment {
@@ -47,6 +50,10 @@ impl SlimKind for Deployment {
     fn table(store: &Store) -> &Table<Self> {
         &store.deployments
     }
+
+    fn learn_from(&self, known: &Self) {
+        self.spec.template.learn_from(&known.spec.template);
+    }
 }
 
 impl SlimKind for ReplicaSet {
@@ -62,6 +69,10 @@ impl SlimKind for ReplicaSet {
 
     fn table(store: &Store) -> &Table<Self> {
         &store.replica_sets
+    }
+
+    fn learn_from(&self, known: &Self) {
+        self.spec.template.learn_from(&known.spec.template);
     }
 }
 

@@ -132,6 +132,7 @@ impl<T: SlimKind> Table<T> {
         }
         let before = self.by_key.get(&key).cloned();
         if let Some(known) = &before {
+            object.learn_from(known);
             self.unlink(known);
             if known.meta().uid != meta.uid {
                 self.gone.insert(&known.meta().uid);
