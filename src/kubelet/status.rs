@@ -122,6 +122,11 @@ impl PodStatus {
         self.condition("Ready").is_some_and(|ready| ready.holds)
     }
 
+    /// Whether the pod has ended for good.
+    pub fn is_final(&self) -> bool {
+        matches!(self.phase, "Succeeded" | "Failed")
+    }
+
     /// Writes it into a pod's `status`, leaving what others keep there: their conditions (which stand first) and
     /// fields that the kubelet doesn't write. A condition whose status stays keeps its transition time.
     pub fn write_into(&self, status: &mut Value, now: Timestamp) {

@@ -3,6 +3,7 @@
 //! One task hears of pods and nodes, sleeps until the simulation has something to do, and performs its writes the
 //! way requests are performed. What is decided is decided in `kubelet`; nothing here looks into a pod.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
@@ -104,6 +105,8 @@ struct Driver {
     cluster: Cluster,
     pods: Changes,
     nodes: Changes,
+    /// The latest version of a pod that is the kubelet's own writing and tells it nothing.
+    own_versions: HashMap<ObjectKey, u64>,
     check_references: bool,
 }
 
@@ -118,6 +121,7 @@ impl Driver {
             cluster: Cluster::new(rules),
             pods: pod_changes,
             nodes: node_changes,
+            own_versions: HashMap::new(),
             check_references,
         };
         driver.take_in(&nodes, &pods);
@@ -186,8 +190,14 @@ impl Driver {
 
     fn pod_changed(&mut self, change: &Change) {
         match (&change.after, &change.before) {
-            (Some(pod), _) => self.pod_applied(pod),
+            (Some(pod), _) => {
+                let own = self.own_versions.remove(pod.key());
+                if own != Some(pod.resource_version()) {
+                    self.pod_applied(pod);
+                }
+            }
             (None, Some(pod)) => {
+                self.own_versions.remove(pod.key());
                 let now = self.sandbox.now();
                 self.cluster.pod_deleted(pod.key(), now);
             }
@@ -218,67 +228,75 @@ impl Driver {
             &AllPresent
         };
         for write in self.cluster.advance(references, now) {
-            if let Err(error) = self.perform(&write, now) {
+            if let Err(error) = self.perform(write, now) {
                 // Somebody else was faster; the watch brings what they did.
-                tracing::debug!(?write, %error, "write refused");
+                tracing::debug!(%error, "write refused");
             }
         }
     }
 
-    fn perform(&self, write: &Write, now: Timestamp) -> Result<(), ApiError> {
+    fn perform(&mut self, write: Write, now: Timestamp) -> Result<(), ApiError> {
         match write {
             Write::Bind { pod, node } => {
                 let ObjectKey { namespace, name } = &pod.key;
-                self.scheduler.bind(namespace, name, &pod.uid, node)?;
+                self.scheduler.bind(namespace, name, &pod.uid, &node)?;
             }
             Write::Condition {
                 pod,
                 condition,
                 generation,
-            } => self.write_status(&self.scheduler, pod, |status| {
-                set_condition(status, condition, *generation, now);
-            })?,
-            Write::Status { pod, status } => {
-                self.write_status(&self.kubelet, pod, |written| {
-                    status.write_into(written, now);
+            } => {
+                self.write_status(&self.scheduler, &pod, |status| {
+                    set_condition(status, &condition, generation, now);
                 })?;
             }
+            Write::Status { pod, status } => {
+                let version = self.write_status(&self.kubelet, &pod, |written| {
+                    status.write_into(written, now);
+                })?;
+                if let (Some(version), false) = (version, status.is_final()) {
+                    self.own_versions.insert(pod.key, version);
+                }
+            }
             Write::Remove { pod } => {
-                if self.is_current(pod) {
+                if self.current(&pod).is_some() {
                     let ObjectKey { namespace, name } = &pod.key;
                     self.kubelet.delete("pods", namespace, name, Some(0))?;
                 }
             }
             Write::Delete { pod } => {
-                if self.is_current(pod) {
+                if self.current(&pod).is_some() {
                     let ObjectKey { namespace, name } = &pod.key;
                     self.sandbox.delete("pods", namespace, name, None)?;
                 }
             }
-            Write::Node { name, reachable } => self.write_node(name, *reachable, now)?,
-            Write::Event { namespace, event } => self.write_event(namespace, event)?,
+            Write::Node { name, reachable } => self.write_node(&name, reachable, now)?,
+            Write::Event { namespace, event } => self.write_event(&namespace, *event)?,
         }
         Ok(())
     }
 
+    /// Writes a pod's status; returns the version that this made, if it changed anything.
     fn write_status(
         &self,
         writer: &Sandbox,
         pod: &PodRef,
         change: impl FnOnce(&mut Value),
-    ) -> Result<(), ApiError> {
-        if self.is_current(pod) {
-            let ObjectKey { namespace, name } = &pod.key;
-            writer.update_status("pods", namespace, name, change)?;
-        }
-        Ok(())
+    ) -> Result<Option<u64>, ApiError> {
+        let Some(before) = self.current(pod) else {
+            return Ok(None);
+        };
+        let ObjectKey { namespace, name } = &pod.key;
+        let after = writer.update_status("pods", namespace, name, change)?;
+        let version = after.resource_version();
+        Ok((version != before.resource_version()).then_some(version))
     }
 
-    /// Whether the stored pod is this one and not a namesake.
-    fn is_current(&self, pod: &PodRef) -> bool {
+    /// The stored pod, if it is this one and not a namesake.
+    fn current(&self, pod: &PodRef) -> Option<Arc<Object>> {
         let ObjectKey { namespace, name } = &pod.key;
-        let stored = self.sandbox.get("pods", namespace, name);
-        stored.is_some_and(|stored| stored.uid() == pod.uid)
+        let stored = self.sandbox.get("pods", namespace, name)?;
+        (stored.uid() == pod.uid).then_some(stored)
     }
 
     fn write_node(&self, name: &str, reachable: bool, now: Timestamp) -> Result<(), ApiError> {
@@ -293,17 +311,17 @@ impl Driver {
         Ok(())
     }
 
-    fn write_event(&self, namespace: &str, event: &EventWrite) -> Result<(), ApiError> {
+    fn write_event(&self, namespace: &str, mut event: EventWrite) -> Result<(), ApiError> {
         if !event.exists {
-            self.kubelet
-                .create("events", namespace, event.object.clone())?;
+            self.kubelet.create("events", namespace, event.object)?;
             return Ok(());
         }
         self.kubelet
             .update("events", namespace, &event.name, |stored| {
-                let fields = event.object.as_object().into_iter().flatten();
-                for (field, value) in fields.filter(|(field, _)| *field != "metadata") {
-                    stored[field] = value.clone();
+                let fields = event.object.as_object_mut().map(std::mem::take);
+                let fields = fields.into_iter().flatten();
+                for (field, value) in fields.filter(|(field, _)| field != "metadata") {
+                    stored[field] = value;
                 }
             })?;
         Ok(())
