@@ -127,6 +127,8 @@ fn body(regarding: &Target, type_: EventType, reason: &str, said: &Said) -> Valu
 #[derive(Default)]
 struct Log {
     objects: HashMap<String, ObjectLog>,
+    /// At how many objects the quiet ones are looked for again: each time as many have come as were left.
+    forget_at: usize,
     last_name: i128,
 }
 
@@ -164,9 +166,10 @@ impl Log {
         message: &str,
         now: Timestamp,
     ) -> Option<Said> {
-        if self.objects.len() >= OBJECTS {
+        if self.objects.len() >= self.forget_at.max(OBJECTS) {
             self.objects
                 .retain(|_, object| now.duration_since(object.last) < MEMORY);
+            self.forget_at = 2 * self.objects.len();
         }
         let nanos = now.as_nanosecond().max(self.last_name + 1);
         let object = self
