@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::encode::Encoder;
 use super::going::going;
 use super::kinds::Kind;
-use super::object::Object;
+use super::object::{Object, View};
 use super::query::{DeleteOptions, ListOptions};
 use super::reply::Reply;
 use super::request::ApiRequest;
@@ -97,7 +97,10 @@ fn end(state: &mut State, kind: &Kind, stored: &Arc<Object>, options: &DeleteOpt
     }
     let mut object = stored.clone();
     if is_changed {
-        object = state.store.put(kind.collection, new);
+        // A deletion leaves every spec alone.
+        object = state
+            .store
+            .put_viewed(kind.collection, View::WithoutSpec, new);
     }
     if is_gone && let Some(last) = state.store.remove(kind.collection, stored.key()) {
         object = last;

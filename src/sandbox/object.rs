@@ -94,7 +94,7 @@ impl Object {
             Some(known) if !view.changes("metadata") => Arc::clone(&known.head),
             known => Head::of(metadata.unwrap_or_default(), known.map(|known| &known.head)),
         };
-        members.retain(|name, _| !matches!(name.as_str(), "kind" | "apiVersion"));
+        members.retain(|name, _| view.changes(name) && !matches!(&**name, "kind" | "apiVersion"));
         let known_rest = previous.and_then(|known| known.rest.as_ref());
         let rest = match view {
             View::Status => known_rest.cloned(),

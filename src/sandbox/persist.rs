@@ -175,7 +175,10 @@ pub(crate) fn change(
     }
     admission::review(state, write, kind, Some(&old), &new)?;
     strategy::complete(kind, &mut new);
-    schema::round_trip_part(kind.ty(), |member| view.shows(member), &mut new);
+    // Of a status nothing was completed but what is in form.
+    if view != View::Status {
+        schema::round_trip_part(kind.ty(), |member| view.shows(member), &mut new);
+    }
     Ok(store_changed(state, write, &stored, (&old, new), view))
 }
 

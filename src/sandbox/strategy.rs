@@ -153,8 +153,9 @@ fn keep_all_but_status(kind: &Kind, new: &mut Value, old: &Value) {
         "Deployment" => keep_metadata(new, old, "labels"),
         "Pod" => {
             keep_metadata(new, old, "ownerReferences");
-            if new["status"]["qosClass"].is_null() {
-                new["status"]["qosClass"] = old["status"]["qosClass"].clone();
+            let class = &old["status"]["qosClass"];
+            if new["status"]["qosClass"].is_null() && !class.is_null() {
+                new["status"]["qosClass"] = class.clone();
             }
         }
         _ => {}
