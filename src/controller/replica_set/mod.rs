@@ -98,13 +98,11 @@ fn sync(snapshot: &Snapshot, recorder: &mut Recorder<'_>) -> Result<Requeue, Syn
 
 /// The brake, where it keeps pods from being created.
 fn brake(snapshot: &Snapshot) -> Option<Brake> {
+    let brake = snapshot.limits.brake?;
     let replica_set = &snapshot.replica_set;
     let active = Candidates::of(snapshot).owned.len();
     let lacks_pods = count(active) < replica_set.spec.replicas;
-    snapshot
-        .limits
-        .brake
-        .filter(|_| lacks_pods && !replica_set.meta.is_deleting())
+    (lacks_pods && !replica_set.meta.is_deleting()).then_some(brake)
 }
 
 /// Seconds, rounded up.
