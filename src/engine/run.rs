@@ -117,25 +117,27 @@ impl Engine {
             if passes.is_empty() && (self.stopped.is_some() || self.is_finished()) {
                 break;
             }
+            // News before passes, so that they decide on what is known and not on what was: fewer see more.
             tokio::select! {
-                Some((item, result)) = passes.next(), if !passes.is_empty() => {
-                    self.passed(&item, result);
+                biased;
+                () = &mut signal, if self.stopped.is_none() => {
+                    self.stop(StoppedBy::Signal);
                 }
-                Some(updates) = feed.next() => for update in updates {
-                    self.fed(update).await?;
-                },
+                () = sleep_until_or_never(deadline), if self.stopped.is_none() => {
+                    self.stop(StoppedBy::Timeout);
+                }
                 Some(standing) = self.standings.next(), if self.stopped.is_none() => {
                     if let Some(anew) = self.stand(&standing).await? {
                         feed = feed::in_batches(anew);
                     }
                 }
+                Some(updates) = feed.next() => for update in updates {
+                    self.fed(update).await?;
+                },
+                Some((item, result)) = passes.next(), if !passes.is_empty() => {
+                    self.passed(&item, result);
+                }
                 () = sleep_until_or_never(self.queue.next_due()), if self.stopped.is_none() => {}
-                () = sleep_until_or_never(deadline), if self.stopped.is_none() => {
-                    self.stop(StoppedBy::Timeout);
-                }
-                () = &mut signal, if self.stopped.is_none() => {
-                    self.stop(StoppedBy::Signal);
-                }
             }
         }
         let stopped = self.stopped;
