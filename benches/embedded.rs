@@ -1,24 +1,39 @@
-//! Whole rollouts on the embedded cluster, in virtual time: processor and wall time and peak memory, by the number of
-//! Deployments.
+//! Whole rollouts on the embedded cluster, in virtual time: processor time and peak memory, by the number of Deployments.
 //!
-//! `cargo bench --bench embedded`. The numbers to hold: 100 Deployments × 10 pods created and rolled in under a second
-//! and 60 MB, and ten times the Deployments in about ten times the time. Each size runs in a process of its own, since
-//! a process's peak memory never falls. Ratios are of processor time, which what else the machine does hardly changes.
+//! `cargo bench --bench embedded`. The numbers to hold: a rollout of 100 Deployments × 10 pods in under a second and 60 MB,
+//! and ten times the Deployments in about ten times the time. Pods that all take equally long move in steps, as the
+//! behaviour `ready-after: 1s` has it; those that each take their own time, as they do where nothing is said, make for a
+//! pass after each of them. Each size runs in a process of its own, since a process's peak memory never falls. Processor
+//! time is what counts: what else the machine does hardly changes it.
 
-use std::process::{Command, ExitCode};
+#![allow(clippy::panic, reason = "a bench fails by panicking")]
+
+use std::process::Command;
 use std::sync::Arc;
-use std::time::Instant;
 
 use k8s_openapi::jiff::Timestamp;
 use kubectl_rs::clock::Clock;
 use kubectl_rs::engine::event::End;
 use kubectl_rs::engine::options::{Goal, Options, Scope};
 use kubectl_rs::engine::run::Engine;
+use kubectl_rs::kubelet::Rules;
 use kubectl_rs::sandbox::{NodeOptions, Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 
 const SIZES: [usize; 3] = [100, 300, 1000];
 const PODS: usize = 10;
+/// Set where this program is to measure one size.
+const SIZE: &str = "EMBEDDED_BENCH_SIZE";
+/// Set where pods are to move in steps.
+const IN_STEPS: &str = "EMBEDDED_BENCH_IN_STEPS";
+
+/// All pods take equally long.
+const EQUALLY_LONG: &str = "\
+behaviours:
+- image: '*'
+  ready-after: 1s
+  terminates-after: 1s
+";
 
 fn deployment(number: usize, image: &str) -> Value {
     let name = format!("web-{number}");
@@ -50,20 +65,24 @@ async fn complete(sandbox: &Sandbox, clock: Clock) -> usize {
         .count()
 }
 
-async fn roll(deployments: usize) {
+/// Creates Deployments and rolls them; the processor time of both, in milliseconds.
+async fn play(deployments: usize, rules: Rules) -> [u64; 2] {
     let clock = Clock::starting_at(Timestamp::from_second(1_700_000_000).expect("an instant"));
     let sandbox = Sandbox::new(SandboxOptions::new(clock));
     let options = NodeOptions {
         count: 100,
+        rules,
         ..NodeOptions::default()
     };
     let _nodes = sandbox.start_nodes(options).expect("a new cluster");
+    let began = processor_millis();
     for number in 0..deployments {
         sandbox
             .create("deployments", "default", deployment(number, "web:1"))
             .expect("it is valid");
     }
     assert_eq!(complete(&sandbox, clock).await, deployments);
+    let created = processor_millis();
     for number in 0..deployments {
         let name = format!("web-{number}");
         let changed = sandbox.update("deployments", "default", &name, |object| {
@@ -72,29 +91,28 @@ async fn roll(deployments: usize) {
         changed.expect("it is valid");
     }
     assert_eq!(complete(&sandbox, clock).await, deployments);
+    [created - began, processor_millis() - created]
 }
 
-/// One line: milliseconds on the wall and of the processor, and peak kilobytes.
+/// One line: milliseconds of the processor for creating and for rolling, and peak kilobytes.
 fn measure(deployments: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime");
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a bench measures the machine's time"
-    )]
-    let start = Instant::now();
-    runtime.block_on(roll(deployments));
-    let millis = start.elapsed().as_millis();
+    let rules = match std::env::var_os(IN_STEPS) {
+        Some(_) => Rules::from_yaml(EQUALLY_LONG).expect("rules"),
+        None => Rules::default(),
+    };
+    let [created, rolled] = runtime.block_on(play(deployments, rules));
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))
         .unwrap_or("0 kB");
     let peak = peak.trim().trim_end_matches(" kB");
-    report(&format!("{millis} {} {peak}", processor_millis()));
+    report(&format!("{created} {rolled} {peak}"));
 }
 
 /// The time that this process has used of the processor so far.
@@ -114,45 +132,48 @@ fn report(line: &str) {
     println!("{line}");
 }
 
-fn main() -> ExitCode {
-    if let Some(size) = std::env::var("EMBEDDED_BENCH_SIZE")
-        .ok()
-        .and_then(|size| size.parse().ok())
-    {
-        measure(size);
-        return ExitCode::SUCCESS;
+/// The three numbers that [`measure`] tells of one size, from a process of its own.
+fn measured(size: usize, in_steps: bool) -> [f64; 3] {
+    let program = std::env::current_exe().expect("this program's path");
+    let mut command = Command::new(program);
+    command.env(SIZE, size.to_string());
+    if in_steps {
+        command.env(IN_STEPS, "1");
     }
-    let mut base: Option<f64> = None;
-    report(
-        "DEPLOYMENTS  PODS        WALL  PROCESSOR  PER POD  PEAK MEMORY  TIME RATIO (SIZE RATIO)",
-    );
-    for size in SIZES {
-        let program = std::env::current_exe().expect("this program's path");
-        let output = Command::new(program)
-            .env("EMBEDDED_BENCH_SIZE", size.to_string())
-            .output();
-        let output = output.expect("it starts");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let numbers: Vec<f64> = text
-            .split_whitespace()
-            .filter_map(|word| word.parse().ok())
-            .collect();
-        let [wall, millis, kilobytes] = numbers[..] else {
+    let output = command.output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers: Vec<f64> = text
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    numbers
+        .try_into()
+        .unwrap_or_else(|_| panic!("{size} Deployments: {complaint}"))
+}
+
+fn main() {
+    let size = std::env::var(SIZE).ok();
+    if let Some(size) = size.and_then(|size| size.parse().ok()) {
+        return measure(size);
+    }
+    for (in_steps, title) in [(true, "in steps"), (false, "each pod in its own time")] {
+        report(&format!("{title}:"));
+        report(
+            "  DEPLOYMENTS  PODS     CREATED    ROLLED  A POD ROLLED  PEAK MEMORY  RATIO (SIZES)",
+        );
+        let mut base: Option<f64> = None;
+        for size in SIZES {
+            let [created, rolled, kilobytes] = measured(size, in_steps);
+            let base = *base.get_or_insert(rolled);
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let (pods, ratio) = ((size * PODS) as f64, size as f64 / SIZES[0] as f64);
             report(&format!(
-                "{size}: failed: {}",
-                String::from_utf8_lossy(&output.stderr)
+                "  {size:<11}  {pods:<6}  {created:>5} ms  {rolled:>5} ms  {:>9.0} µs  {:>8.1} MB  {:.1} ({ratio:.0})",
+                rolled * 1000.0 / pods,
+                kilobytes / 1024.0,
+                rolled / base,
             ));
-            return ExitCode::FAILURE;
-        };
-        let base = *base.get_or_insert(millis);
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-        let (pods, ratio) = ((size * PODS) as f64, size as f64 / SIZES[0] as f64);
-        report(&format!(
-            "{size:<11}  {pods:<6}  {wall:>5} ms   {millis:>5} ms  {:>4.0} µs  {:>8.1} MB  {:.1} ({ratio:.1})",
-            millis * 1000.0 / pods,
-            kilobytes / 1024.0,
-            millis / base,
-        ));
+        }
     }
-    ExitCode::SUCCESS
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta as FullMeta;
 use kube::Resource;
-use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -188,8 +188,8 @@ impl<T> Clone for Watched<T> {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// What tells an object and its version.
+#[derive(Default)]
 struct Identity {
     name: Option<String>,
     namespace: Option<String>,
@@ -198,19 +198,58 @@ struct Identity {
 }
 
 impl Identity {
-    /// Reads an object's metadata and nothing that comes after it.
+    /// Reads it from an object, and nothing that comes after it: who manages which fields is often half of the text.
     fn of(object: &str) -> Result<Self, serde_json::Error> {
-        let mut found = None;
+        let mut search = Search::default();
         let mut reader = serde_json::Deserializer::from_str(object);
-        let end = reader.deserialize_map(Search(&mut found));
-        found.map_or_else(|| end.map(|()| Self::default()), Ok)
+        match reader.deserialize_map(&mut search) {
+            Err(error) if !search.is_over => Err(error),
+            _ => Ok(search.found),
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        let fields = [&self.name, &self.namespace, &self.uid];
+        self.resource_version.is_some() && fields.iter().all(|field| field.is_some())
     }
 }
 
-/// Looks for `metadata` among the members of an object; once they are found, reading ends with an error.
-struct Search<'a>(&'a mut Option<Identity>);
+/// Looks for `metadata` among the members of an object, and for an identity among those of `metadata`. Once it is found,
+/// reading ends with an error.
+#[derive(Default)]
+struct Search {
+    is_in_metadata: bool,
+    found: Identity,
+    is_over: bool,
+}
 
-impl<'de> Visitor<'de> for Search<'_> {
+impl Search {
+    fn end<E: Error>(&mut self) -> E {
+        self.is_over = true;
+        E::custom("the rest is not read")
+    }
+
+    fn read<'de, A: MapAccess<'de>>(
+        &mut self,
+        name: &str,
+        members: &mut A,
+    ) -> Result<(), A::Error> {
+        let field = match name {
+            "name" => &mut self.found.name,
+            "namespace" => &mut self.found.namespace,
+            "uid" => &mut self.found.uid,
+            "resourceVersion" => &mut self.found.resource_version,
+            _ => return members.next_value().map(|IgnoredAny| ()),
+        };
+        *field = members.next_value()?;
+        if self.found.is_whole() {
+            return Err(self.end());
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Search {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,13 +258,25 @@ impl<'de> Visitor<'de> for Search<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         while let Some(name) = members.next_key::<Cow<'_, str>>()? {
-            if name == "metadata" {
-                *self.0 = Some(members.next_value()?);
-                return Err(A::Error::custom("the rest is not read"));
+            if self.is_in_metadata {
+                self.read(&name, &mut members)?;
+            } else if name == "metadata" {
+                self.is_in_metadata = true;
+                members.next_value_seed(&mut *self)?;
+                return Err(self.end());
+            } else {
+                members.next_value::<IgnoredAny>()?;
             }
-            members.next_value::<IgnoredAny>()?;
         }
         Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Search {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 

@@ -87,8 +87,9 @@ impl EventRecorder {
             });
             request.patch(&said.name, &PatchParams::default(), &Patch::Merge(news))
         } else {
-            let body = body(regarding, type_, reason, said).to_string();
-            request.create(&PostParams::default(), body.into_bytes())
+            let body = body(regarding, type_, reason, said);
+            let body = serde_json::to_vec(&body).map_err(kube::Error::SerdeError)?;
+            request.create(&PostParams::default(), body)
         };
         let request = request.map_err(kube::Error::BuildRequest)?;
         self.client.request_text(request).await.map(|_| ())

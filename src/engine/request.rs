@@ -1,13 +1,16 @@
 //! Actions as API requests. Updates are patches: they name what changes and the version it relies on, so fields that
 //! this binary does not know stay as they are.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions, PropagationPolicy};
 use kube::core::Request;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::controller::action::{Action, AnnotationChanges, NewPod, NewReplicaSet, Target};
+use crate::controller::action::{Action, AnnotationChanges, Kind, NewPod, NewReplicaSet, Target};
 use crate::controller::api::{DeploymentStatus, OwnerReference, ReplicaSetStatus};
 use crate::controller::garbage::Propagation;
+use crate::controller::template::Template;
 
 use super::kind::SlimKind;
 use super::options::DryRun;
@@ -92,12 +95,17 @@ impl Requests {
         .map(Some)
     }
 
-    fn create(self, path: &str, body: &Value) -> Result<HttpRequest, kube::core::request::Error> {
+    fn create(
+        self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<HttpRequest, kube::core::request::Error> {
         let params = PostParams {
             dry_run: self.dry_run == DryRun::Server,
             field_manager: Some(FIELD_MANAGER.to_owned()),
         };
-        Request::new(path).create(&params, body.to_string().into_bytes())
+        let body = serde_json::to_vec(body).map_err(kube::core::request::Error::SerializeBody)?;
+        Request::new(path).create(&params, body)
     }
 
     fn delete(
@@ -217,27 +225,46 @@ fn owner_body(owner: &OwnerReference) -> Value {
     })
 }
 
-fn replica_set_body(new: &NewReplicaSet) -> Value {
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": {
+/// A new object; its spec, which is most of it, is written as it is and not copied before.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NewObject<S> {
+    api_version: &'static str,
+    kind: &'static str,
+    metadata: Value,
+    spec: S,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NewReplicaSetSpec<'a> {
+    replicas: i32,
+    min_ready_seconds: i32,
+    selector: &'a LabelSelector,
+    template: &'a Template,
+}
+
+fn replica_set_body(new: &NewReplicaSet) -> impl Serialize {
+    NewObject {
+        api_version: Kind::ReplicaSet.api_version(),
+        kind: Kind::ReplicaSet.name(),
+        metadata: json!({
             "name": new.key.name,
             "namespace": new.key.namespace,
             "labels": new.labels,
             "annotations": new.annotations,
             "ownerReferences": [owner_body(&new.owner)],
+        }),
+        spec: NewReplicaSetSpec {
+            replicas: new.replicas,
+            min_ready_seconds: new.min_ready_seconds,
+            selector: &new.selector,
+            template: &new.template,
         },
-        "spec": {
-            "replicas": new.replicas,
-            "minReadySeconds": new.min_ready_seconds,
-            "selector": new.selector,
-            "template": new.template,
-        },
-    })
+    }
 }
 
-fn pod_body(pod: &NewPod) -> Value {
+fn pod_body(pod: &NewPod) -> impl Serialize {
     let mut metadata = json!({
         "generateName": pod.generate_name,
         "namespace": pod.namespace,
@@ -250,7 +277,12 @@ fn pod_body(pod: &NewPod) -> Value {
     if !pod.finalizers.is_empty() {
         metadata["finalizers"] = json!(pod.finalizers);
     }
-    json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod.spec })
+    NewObject {
+        api_version: Kind::Pod.api_version(),
+        kind: Kind::Pod.name(),
+        metadata,
+        spec: &pod.spec,
+    }
 }
 
 /// A counter as the API writes it: zero is absent, and `null` in a merge patch makes it so.

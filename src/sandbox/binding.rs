@@ -47,11 +47,10 @@ pub(crate) fn bind(
     let key = ObjectKey::new(write.target.namespace.as_deref().unwrap_or_default(), name);
     let stored = state.store.get(pods.collection, &key).cloned();
     let stored = stored.ok_or_else(|| ApiError::not_found(pods, name))?;
-    let old = stored.value(pods);
-    metadata::check_uid(pods, binding, &old)?;
+    let mut new = stored.value(pods);
+    metadata::check_uid(pods, binding, &new)?;
     metadata::check_resource_version(pods, &stored, binding)?;
-    check_pod(&old)?;
-    let mut new = old.clone();
+    check_pod(&new)?;
     new["spec"]["nodeName"] = binding["target"]["name"].clone();
     for field in ["annotations", "labels"] {
         for (key, value) in binding["metadata"][field].as_object().into_iter().flatten() {

@@ -1,7 +1,8 @@
 //! The way into the cluster without HTTP, for what lives beside the API server: the simulated scheduler and kubelet.
 //!
 //! Writes take the same path as requests do (defaults, admission, validation, generation), so nothing can be written
-//! here that a client could not write. Resources are named by their plural: `pods`.
+//! here that a client could not write. What the simulated nodes write by the thousand is `nodes::direct`'s. Resources are
+//! named by their plural: `pods`.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -197,7 +198,7 @@ fn known(plural: &str) -> Result<&'static Kind, ApiError> {
         .ok_or_else(|| ApiError::bad_request(format!("no such resource: {plural}")))
 }
 
-fn target(
+pub(super) fn target(
     plural: &str,
     namespace: &str,
     name: Option<&str>,

@@ -300,6 +300,17 @@ impl Object {
         out.push(b'}');
     }
 
+    /// The object with another status; `None` where that is the one it has.
+    pub(crate) fn with_status(&self, status: &Value, resource_version: u64) -> Option<Self> {
+        let status = value_text(status);
+        let is_same = self.status.as_deref() == Some(&*status);
+        (!is_same).then(|| Self {
+            status: Some(status.into()),
+            resource_version,
+            ..self.clone()
+        })
+    }
+
     /// The same state under another resourceVersion: what a DELETED event carries.
     pub(crate) fn at(&self, resource_version: u64) -> Self {
         Self {

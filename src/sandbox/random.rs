@@ -10,7 +10,7 @@ const SUFFIX_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH: usize = 5;
 
 /// Streams of pseudo-random numbers (splitmix64), one per name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Random {
     seed: u64,
     streams: BTreeMap<&'static str, u64>,

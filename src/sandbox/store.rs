@@ -166,6 +166,23 @@ impl Store {
         object
     }
 
+    /// Stores another status of an object, unless it is the same; the result is what is stored then.
+    pub(crate) fn put_status(
+        &mut self,
+        collection: &'static str,
+        stored: &Arc<Object>,
+        status: &Value,
+    ) -> Arc<Object> {
+        let Some(object) = stored.with_status(status, self.revision + 1) else {
+            return Arc::clone(stored);
+        };
+        let object = Arc::new(object);
+        let objects = &mut self.collection(collection).objects;
+        let before = objects.insert(object.key().clone(), object.clone());
+        self.record(collection, before, Some(object.clone()));
+        object
+    }
+
     /// Removes an object; the result is its last state under the resourceVersion of the removal.
     pub(crate) fn remove(
         &mut self,

@@ -3,6 +3,8 @@
 //! One task hears of pods and nodes, sleeps until the simulation has something to do, and performs its writes the
 //! way requests are performed. What is decided is decided in `kubelet`; nothing here looks into a pod.
 
+mod direct;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -281,13 +283,12 @@ impl Driver {
         &self,
         writer: &Sandbox,
         pod: &PodRef,
-        change: impl FnOnce(&mut Value),
+        change: impl Fn(&mut Value),
     ) -> Result<Option<u64>, ApiError> {
         let Some(before) = self.current(pod) else {
             return Ok(None);
         };
-        let ObjectKey { namespace, name } = &pod.key;
-        let after = writer.update_status("pods", namespace, name, change)?;
+        let after = writer.write_pod_status(&pod.key, change)?;
         let version = after.resource_version();
         Ok((version != before.resource_version()).then_some(version))
     }
@@ -313,8 +314,7 @@ impl Driver {
 
     fn write_event(&self, namespace: &str, mut event: EventWrite) -> Result<(), ApiError> {
         if !event.exists {
-            self.kubelet.create("events", namespace, event.object)?;
-            return Ok(());
+            return self.kubelet.create_event(namespace, event.object);
         }
         self.kubelet
             .update("events", namespace, &event.name, |stored| {
