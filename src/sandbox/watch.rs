@@ -26,6 +26,13 @@ const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// How long before its end a watch gets its last bookmark.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 
+/// What is to be delivered. Events become text when their turn comes: a burst of them would be several times the store.
+#[derive(Debug)]
+enum Pending {
+    Event(EventKind, Arc<Object>),
+    Line(Bytes),
+}
+
 /// A running watch.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -34,7 +41,7 @@ pub(crate) struct Watch {
     namespace: Option<String>,
     filter: Filter,
     encoder: Encoder,
-    pending: VecDeque<Bytes>,
+    pending: VecDeque<Pending>,
     /// The last resourceVersion that was delivered or passed over.
     cursor: u64,
     woken: watch::Receiver<u64>,
@@ -96,8 +103,11 @@ impl Watch {
     /// The next events; `None` when the stream is over.
     pub(crate) async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(bytes) = self.pending.pop_front() {
-                return Some(bytes);
+            if let Some(pending) = self.pending.pop_front() {
+                return Some(match pending {
+                    Pending::Event(event, object) => self.encoder.event(self.kind, event, &object),
+                    Pending::Line(line) => line,
+                });
             }
             if self.ended {
                 return None;
@@ -129,7 +139,7 @@ impl Watch {
             .cloned()
             .collect();
         for object in found {
-            self.push(EventKind::Added, &object);
+            self.push(EventKind::Added, object);
         }
         if mark_the_end {
             self.bookmark(true);
@@ -153,7 +163,7 @@ impl Watch {
                 };
                 let status = ApiError::expired(message).body();
                 let line = format!("{}\n", json!({"type": "ERROR", "object": status}));
-                self.pending.push_back(line.into());
+                self.pending.push_back(Pending::Line(line.into()));
                 self.ended = true;
             }
         }
@@ -166,9 +176,11 @@ impl Watch {
                 .filter(|object| self.in_scope(object) && self.filter.matches(object))
         };
         match (seen(&change.before), seen(&change.after)) {
-            (None, Some(after)) => self.push(EventKind::Added, &after),
-            (Some(_), Some(after)) => self.push(EventKind::Modified, &after),
-            (Some(before), None) => self.push(EventKind::Deleted, &before.at(change.revision)),
+            (None, Some(after)) => self.push(EventKind::Added, after),
+            (Some(_), Some(after)) => self.push(EventKind::Modified, after),
+            (Some(before), None) => {
+                self.push(EventKind::Deleted, Arc::new(before.at(change.revision)));
+            }
             (None, None) => {}
         }
     }
@@ -179,9 +191,8 @@ impl Watch {
             .is_none_or(|namespace| namespace == object.namespace())
     }
 
-    fn push(&mut self, event: EventKind, object: &Object) {
-        let line = self.encoder.event(self.kind, event, object);
-        self.pending.push_back(line);
+    fn push(&mut self, event: EventKind, object: Arc<Object>) {
+        self.pending.push_back(Pending::Event(event, object));
     }
 
     fn bookmark(&mut self, ends_initial_events: bool) {
@@ -193,7 +204,7 @@ impl Watch {
         let line = self
             .encoder
             .bookmark(self.kind, self.cursor, ends_initial_events);
-        self.pending.push_back(line);
+        self.pending.push_back(Pending::Line(line));
     }
 }
 
