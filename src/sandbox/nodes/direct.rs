@@ -77,9 +77,14 @@ impl Sandbox {
         metadata::prepare_for_create(&mut state, target.kind, &mut event)?;
         let created = state.store.put(target.kind.collection, event);
         if let Some(checked) = checked {
-            let mut created = created.value(target.kind);
-            metadata::of(&mut created).remove("resourceVersion");
-            assert_eq!(checked.map(|event| event.value(target.kind)), Ok(created));
+            let without_times = |event: Arc<Object>| {
+                let mut event = event.value(target.kind);
+                for field in ["resourceVersion", "creationTimestamp"] {
+                    metadata::of(&mut event).remove(field);
+                }
+                event
+            };
+            assert_eq!(checked.map(without_times), Ok(without_times(created)));
         }
         Ok(())
     }
