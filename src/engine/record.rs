@@ -3,6 +3,7 @@
 //! They are `v1` events with a source, as those of the controllers are, and each different message keeps its words.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -134,20 +135,29 @@ struct Log {
 }
 
 struct ObjectLog {
-    groups: HashMap<(EventType, String), Group>,
+    groups: Vec<Group>,
     allowance: i64,
     refilled: Timestamp,
     last: Timestamp,
 }
 
 /// What has been said with one type and reason.
-#[derive(Default)]
 struct Group {
-    said: HashMap<String, Said>,
+    type_: EventType,
+    reason: String,
+    said: Vec<Remembered>,
     last: Timestamp,
 }
 
-/// One event object.
+/// An event object that was sent. There may be ten for each ReplicaSet, so its message is known by its hash.
+struct Remembered {
+    message: u64,
+    name: Box<str>,
+    count: u32,
+    first: Timestamp,
+}
+
+/// An event object to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Said {
     name: String,
@@ -177,24 +187,39 @@ impl Log {
             .objects
             .entry(regarding.uid.clone())
             .or_insert_with(|| ObjectLog {
-                groups: HashMap::new(),
+                groups: Vec::new(),
                 allowance: BURST,
                 refilled: now,
                 last: now,
             });
         object.last = now;
-        let key = (type_, reason.to_owned());
-        let said = object.groups.entry(key).or_default().note(message, now);
+        let name = || format!("{}.{nanos:x}", regarding.key.name);
+        let said = object.group(type_, reason, now).note(message, now, name);
         if said.count == 1 {
-            said.name = format!("{}.{nanos:x}", regarding.key.name);
             self.last_name = nanos;
         }
-        let said = said.clone();
         object.is_allowed(now).then_some(said)
     }
 }
 
 impl ObjectLog {
+    /// What has been said with a type and reason; nothing, where the last time is long ago.
+    fn group(&mut self, type_: EventType, reason: &str, now: Timestamp) -> &mut Group {
+        self.groups
+            .retain(|group| now.duration_since(group.last) < MEMORY);
+        let is_same = |group: &Group| group.type_ == type_ && group.reason == reason;
+        let place = self.groups.iter().position(is_same).unwrap_or_else(|| {
+            self.groups.push(Group {
+                type_,
+                reason: reason.to_owned(),
+                said: Vec::new(),
+                last: now,
+            });
+            self.groups.len() - 1
+        });
+        &mut self.groups[place]
+    }
+
     fn is_allowed(&mut self, now: Timestamp) -> bool {
         let earned = now.duration_since(self.refilled).as_secs() / REFILL.as_secs();
         if earned > 0 {
@@ -208,30 +233,47 @@ impl ObjectLog {
 }
 
 impl Group {
-    fn note(&mut self, message: &str, now: Timestamp) -> &mut Said {
-        if now.duration_since(self.last) >= MEMORY {
-            *self = Self::default();
-        }
+    fn note(&mut self, message: &str, now: Timestamp, name: impl FnOnce() -> String) -> Said {
+        /// What all further messages are known by.
+        const COMBINED: u64 = 0;
         self.last = now;
-        let room = self.said.len() < SIMILAR;
-        let (key, text) = if !room && !self.said.contains_key(message) {
-            let text = format!("(combined from similar events): {message}");
-            (String::new(), text)
+        let hash = hash(message).max(COMBINED + 1);
+        let is_known = self.said.iter().any(|said| said.message == hash);
+        let has_room = self.said.len() < SIMILAR;
+        let (key, text) = if is_known || has_room {
+            (hash, message.to_owned())
         } else {
-            (message.to_owned(), message.to_owned())
+            (
+                COMBINED,
+                format!("(combined from similar events): {message}"),
+            )
         };
-        let said = self.said.entry(key).or_insert_with(|| Said {
-            name: String::new(),
-            message: String::new(),
-            count: 0,
-            first: now,
-            last: now,
+        let place = self.said.iter().position(|said| said.message == key);
+        let place = place.unwrap_or_else(|| {
+            self.said.push(Remembered {
+                message: key,
+                name: name().into(),
+                count: 0,
+                first: now,
+            });
+            self.said.len() - 1
         });
+        let said = &mut self.said[place];
         said.count += 1;
-        said.last = now;
-        said.message = text.chars().take(LONGEST).collect();
-        said
+        Said {
+            name: said.name.to_string(),
+            message: text.chars().take(LONGEST).collect(),
+            count: said.count,
+            first: said.first,
+            last: now,
+        }
     }
+}
+
+fn hash(message: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    message.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::null_as_default;
+use super::{null_as_default, null_as_empty};
 
 /// Namespace and name: what a work queue and a user call an object by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -84,7 +84,7 @@ pub struct ObjectMeta {
     #[serde(deserialize_with = "null_as_default")]
     pub annotations: BTreeMap<String, String>,
     /// Owners.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "null_as_empty")]
     pub owner_references: Vec<OwnerReference>,
 }
 

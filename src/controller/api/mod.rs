@@ -26,3 +26,14 @@ where
 {
     Ok(<Option<T> as serde::Deserialize>::deserialize(deserializer)?.unwrap_or_default())
 }
+
+/// The same for a list, which then takes the room that it needs: there are many objects with lists of one.
+pub(crate) fn null_as_empty<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::Deserialize<'de>,
+{
+    let mut list: Vec<T> = null_as_default(deserializer)?;
+    list.shrink_to_fit();
+    Ok(list)
+}

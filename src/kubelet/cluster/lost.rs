@@ -103,7 +103,7 @@ impl Cluster {
         }
         entry.written = None;
         self.tell(key, events, now);
-        self.news.push(key.clone());
+        self.news.push_back(key.clone());
     }
 
     pub(super) fn sound_alarms(&mut self, now: Timestamp) {

@@ -11,7 +11,7 @@ mod schedule;
 pub use entry::PodRef;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -24,6 +24,10 @@ use super::run::{Place, PodRun};
 use super::status::{PodCondition, PodStatus};
 use crate::controller::api::ObjectKey;
 use entry::{Entry, Life, Removal};
+
+/// So many writes are returned at once, about: all that a large cluster writes at one instant would be several times what
+/// it stores.
+const MANY: usize = 256;
 
 /// What to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +89,7 @@ pub struct Cluster {
     pods: HashMap<ObjectKey, Entry>,
     timers: BinaryHeap<Reverse<(Timestamp, ObjectKey)>>,
     /// Pods that something was heard of since the last advance, oldest news first.
-    news: Vec<ObjectKey>,
+    news: VecDeque<ObjectKey>,
     queue: schedule::Queue,
     alarms: lost::Alarms,
     writes: Vec<Write>,
@@ -137,7 +141,7 @@ impl Cluster {
             self.pods.insert(key.clone(), entry);
             self.settle(&key, now);
         }
-        self.news.push(key);
+        self.news.push_back(key);
     }
 
     /// A pod is gone.
@@ -164,17 +168,23 @@ impl Cluster {
     pub fn next_due(&self) -> Option<Timestamp> {
         let timer = self.timers.peek().map(|Reverse((at, _))| *at);
         let others = self.queue.due().into_iter().chain(self.alarms.due());
-        timer.into_iter().chain(others).min()
+        let news = (!self.news.is_empty()).then_some(Timestamp::MIN);
+        timer.into_iter().chain(others).chain(news).min()
     }
 
-    /// Lets everything happen that is due, and returns what is to be written.
+    /// Lets what is due happen, and returns what is to be written. Where much is due at one instant, not all happens at
+    /// once: nothing is written when nothing is due any more.
     pub fn advance(&mut self, references: &dyn References, now: Timestamp) -> Vec<Write> {
         self.schedule(now);
         self.sound_alarms(now);
-        for key in std::mem::take(&mut self.news) {
+        while self.writes.len() < MANY
+            && let Some(key) = self.news.pop_front()
+        {
             self.move_pod(&key, references, now);
         }
-        while let Some(Reverse((at, key))) = self.timers.pop() {
+        while self.writes.len() < MANY
+            && let Some(Reverse((at, key))) = self.timers.pop()
+        {
             if at > now {
                 self.timers.push(Reverse((at, key)));
                 break;
