@@ -3,7 +3,7 @@
 //! `KUBEBUILDER_ASSETS=DIR cargo bench --bench acting` starts etcd and kube-apiserver from that folder, the built program as
 //! the controller, and a scripted kubelet, which is not counted. `KUBE_CONTROLLER_MANAGER=FILE` plays the same against
 //! that controller manager, its rate limit lifted, and `KUBECTL_RS=FILE` against another build of ours. `ACTING_SIZES=1,100`
-//! chooses the numbers of Deployments.
+//! chooses the numbers of Deployments; before them, how soon one Deployment has its pods is told (a second is what is to hold).
 //!
 //! The numbers to hold, for 100 Deployments × 10 pods created, made ready and rolled: half of the 4.2 CPU-seconds that
 //! kube-controller-manager 1.36 uses, 30 MB, and fewer writes than it makes; and at most 3 KB more for each pod.
@@ -14,6 +14,8 @@
 mod cluster;
 #[path = "acting/controller.rs"]
 mod controller;
+#[path = "acting/latency.rs"]
+mod latency;
 #[path = "acting/writes.rs"]
 mod writes;
 
@@ -67,6 +69,14 @@ async fn play(program: &Program, deployments: usize) -> Vec<Phase> {
     cluster.roll().await;
     phases.push(measured("rolled", &cluster, &controller, &mut before).await);
     phases
+}
+
+/// How soon one Deployment has its pods.
+async fn soon(program: &Program) -> latency::Latency {
+    let cluster = Cluster::start(1).await;
+    let _controller = program.start(&cluster);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    latency::measure(&cluster.server).await
 }
 
 /// A program to measure.
@@ -142,6 +152,13 @@ fn main() {
     }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     for program in programs() {
+        let soon = runtime.block_on(soon(&program));
+        say(&format!(
+            "{}: 3 pods {:.0} ms after their Deployment was created, {:.1} times as long as creating it took",
+            program.name(),
+            soon.pods.as_secs_f64() * 1e3,
+            soon.pods.as_secs_f64() / soon.request.as_secs_f64()
+        ));
         let mut sizes_seen: Vec<(usize, f64)> = Vec::new();
         for deployments in sizes() {
             let phases = runtime.block_on(play(&program, deployments));

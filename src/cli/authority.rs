@@ -157,7 +157,7 @@ impl ClusterFlags {
                 Controller::Server => "--controller=server".to_owned(),
                 _ => finding.to_string(),
             };
-            let flags = if finding.is_live() { ACT_BESIDE } else { ACT };
+            let flags = way_to_act(&finding);
             if !purpose.is_told {
                 printer.talk(format!(
                     "{why}: following, nothing is written to ReplicaSets and pods ({flags} to act)"
@@ -189,6 +189,11 @@ impl ClusterFlags {
         let said = standings.inspect(move |standing| printer.warning(&standing.to_string()));
         Ok(Authority::Act(said.boxed(), release))
     }
+}
+
+/// What to give for acting where this was found.
+pub(super) fn way_to_act(finding: &Finding) -> &'static str {
+    if finding.is_live() { ACT_BESIDE } else { ACT }
 }
 
 fn refused(error: &MandateError) -> Failure {

@@ -249,6 +249,13 @@ pub enum Action {
         /// UID of the reference to remove.
         owner_uid: String,
     },
+    /// Have owners wait for an object no longer.
+    Unblock {
+        /// Which.
+        target: Target,
+        /// UIDs of the references that block.
+        owner_uids: Vec<String>,
+    },
     /// Take away the finalizer by which an object waits for the garbage collector.
     RemoveFinalizer {
         /// Which.
@@ -312,6 +319,9 @@ macro_rules! targeted {
             target: $target,
             ..
         } | Action::Disown {
+            target: $target,
+            ..
+        } | Action::Unblock {
             target: $target,
             ..
         } | Action::RemoveFinalizer {

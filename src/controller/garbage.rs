@@ -55,6 +55,8 @@ pub struct Dependent {
     pub target: Target,
     /// Whether its owner has to wait for it.
     pub blocks: bool,
+    /// Whether it waits for dependents of its own.
+    pub waits: bool,
 }
 
 /// What is known around one object.
@@ -193,11 +195,30 @@ impl Snapshot {
         let Some(owner) = waiting.or(lost().next()) else {
             return Ok(());
         };
+        if waiting.is_some() && self.dependents.iter().any(|dependent| dependent.waits) {
+            self.unblock(owner, recorder)?;
+        }
         let action = Action::Collect {
             target: self.target.clone(),
             propagation: self.propagation(waiting.is_some()),
         };
         or_gone(recorder.perform(action, owner.why()).map(|_| ()))
+    }
+
+    /// An object between an owner and a dependent that both wait may close a circle, in which all would wait for ever. So
+    /// none of its owners is to wait for it.
+    fn unblock(&self, waiting: &Owner, recorder: &mut Recorder<'_>) -> Result<(), Refusal> {
+        let references = self.owners.iter().map(|owner| &owner.reference);
+        let blocking = references.filter(|reference| reference.block_owner_deletion);
+        let owner_uids: Vec<String> = blocking.map(|reference| reference.uid.clone()).collect();
+        if owner_uids.is_empty() {
+            return Ok(());
+        }
+        let action = Action::Unblock {
+            target: self.target.clone(),
+            owner_uids,
+        };
+        or_gone(recorder.perform(action, waiting.why()).map(|_| ()))
     }
 
     /// Where an owner waits, the object's own dependents go before it; otherwise as its finalizers say.

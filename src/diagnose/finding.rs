@@ -78,6 +78,12 @@ pub struct Finding {
         skip_serializing_if = "Option::is_none"
     )]
     pub since: Option<Timestamp>,
+    /// Until when it lasts, for the first of its pods, where that is known.
+    #[serde(
+        serialize_with = "optional_time",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub until: Option<Timestamp>,
     /// The step to take; empty where there is nothing to do.
     pub next_step: String,
 }
@@ -105,6 +111,7 @@ impl Finding {
             container: None,
             pods: Vec::new(),
             since: None,
+            until: None,
             next_step: code.next_step().to_owned(),
         }
     }
@@ -166,10 +173,9 @@ impl Finding {
     fn absorb(&mut self, other: Self) {
         self.is_final |= other.is_final;
         self.class = self.class.min(other.class);
-        self.since = match (self.since, other.since) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        let earlier = |a: Option<Timestamp>, b: Option<Timestamp>| a.into_iter().chain(b).min();
+        self.since = earlier(self.since, other.since);
+        self.until = earlier(self.until, other.until);
         if self.evidence.is_empty() {
             self.evidence = other.evidence;
         }

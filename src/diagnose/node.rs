@@ -6,7 +6,7 @@ use super::finding::{Class, Finding};
 use crate::controller::api::ConditionStatus;
 
 /// Reasons of kubelets that refuse a pod, where trying again elsewhere can't help.
-const HOPELESS: [&str; 9] = [
+const HOPELESS: [&str; 8] = [
     "SysctlForbidden",
     "NodeAffinity",
     "PodOSNotSupported",
@@ -15,7 +15,6 @@ const HOPELESS: [&str; 9] = [
     "SupplementalGroupsPolicyNotSupported",
     "PodFeatureUnsupported",
     "PodLevelResourcesNotSupported",
-    "TaintToleration",
 ];
 
 /// A pod on a node that does not answer: not ready for no reason, though its containers are.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::jiff::SignedDuration;
+
 use super::api::{Container, Pod};
 use super::budget::{Budgets, is_spent};
 use super::case::Case;
@@ -126,14 +128,16 @@ fn settling(case: Case<'_>, min_ready_seconds: i32) -> Option<Finding> {
         .pod
         .has_condition("Ready", ConditionStatus::True)
         .then(|| case.pod.ready_since())?;
-    Some(
-        Finding::new(
+    let length = SignedDuration::from_secs(min_ready_seconds.into());
+    Some(Finding {
+        until: ready.and_then(|ready| ready.checked_add(length).ok()),
+        ..Finding::new(
             Code::MinReadySeconds,
             Class::Note,
             format!("ready, and to stay so for {min_ready_seconds}s (minReadySeconds)"),
         )
-        .since(ready),
-    )
+        .since(ready)
+    })
 }
 
 fn starting(case: Case<'_>) -> Finding {

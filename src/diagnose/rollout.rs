@@ -28,7 +28,7 @@ pub(super) fn examine(
     if snapshot.surroundings.is_namespace_terminating {
         findings.push(refusal::namespace_terminating().ending(!budgets.is_none()));
     }
-    findings.extend(unobserved(snapshot));
+    findings.extend(gone(snapshot, overview).or_else(|| unobserved(snapshot)));
     findings.extend(paused(overview));
     findings.extend(blocked(overview));
     findings.extend(overlaps(snapshot));
@@ -81,7 +81,7 @@ fn unobserved(snapshot: &Snapshot) -> Option<Finding> {
     let is_seen = seen >= wanted
         || get_condition(&deployment.status.conditions, keys::PROGRESSING)
             .is_some_and(|condition| condition.reason == keys::REPLICA_SET_CREATE_ERROR);
-    if is_seen && snapshot.controller != Presence::Missing {
+    if is_seen {
         return None;
     }
     let changed = snapshot.last_change.as_ref().map(|change| change.at);
@@ -89,20 +89,9 @@ fn unobserved(snapshot: &Snapshot) -> Option<Finding> {
     let since = changed.or(created);
     let is_overdue = since.is_some_and(|since| snapshot.age(since) >= OBSERVED_WITHIN);
     let is_missing = match snapshot.controller {
-        Presence::Missing => true,
         Presence::Acting => false,
-        Presence::Unknown => is_overdue,
+        Presence::Unknown | Presence::Missing(_) => is_overdue,
     };
-    if is_seen {
-        return Some(
-            Finding::new(
-                Code::ControllerMissing,
-                Class::ControllerMissing,
-                "no controller acts on Deployments here",
-            )
-            .since(None),
-        );
-    }
     let message = format!("the controller has not seen generation {wanted} (but {seen})");
     Some(
         if is_missing {
@@ -116,6 +105,24 @@ fn unobserved(snapshot: &Snapshot) -> Option<Finding> {
         }
         .since(since),
     )
+}
+
+/// A controller manager that has gone away, with work left to do.
+fn gone(snapshot: &Snapshot, overview: &Overview) -> Option<Finding> {
+    let Presence::Missing(since) = snapshot.controller else {
+        return None;
+    };
+    (!overview.complete && !overview.paused).then(|| {
+        Finding::new(
+            Code::ControllerMissing,
+            Class::ControllerMissing,
+            "the controller manager is gone: it renews its Lease no more",
+        )
+        .evidence(format!(
+            "Lease kube-system/kube-controller-manager: renewTime {since:.0}"
+        ))
+        .since(Some(since))
+    })
 }
 
 fn paused(overview: &Overview) -> Option<Finding> {

@@ -63,8 +63,8 @@ pub enum Presence {
     Unknown,
     /// One does: the cluster's, or this tool.
     Acting,
-    /// None does.
-    Missing,
+    /// None does: the cluster's was last heard of then.
+    Missing(Timestamp),
 }
 
 /// Something that could not be read.

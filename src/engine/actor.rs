@@ -123,32 +123,49 @@ fn doubt(what: &str, error: kube::Error) -> Result<Finding, kube::Error> {
 
 /// What the Lease says; `None`: nobody holds one that is live.
 async fn by_lease(client: &Client, clock: Clock) -> Result<Option<Finding>, kube::Error> {
-    let leases: Api<Lease> = Api::namespaced(client.clone(), NAMESPACE);
-    let Some(lease) = leases.get_opt(LEASE).await? else {
+    let Some(first) = renewal(client).await? else {
         return Ok(None);
     };
-    let Some((holder, renewed)) = held(&lease) else {
-        return Ok(None);
-    };
-    let duration = duration_of(&lease);
-    let age = clock.now().duration_since(renewed);
-    if age <= SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX) {
-        let age = age.as_secs().max(0);
+    let age = clock.now().duration_since(first.at);
+    if age <= SignedDuration::try_from(first.lasts).unwrap_or(SignedDuration::MAX) {
+        let (holder, age) = (first.holder, age.as_secs().max(0));
         return Ok(Some(Finding::Lease { holder, age }));
     }
-    sleep(duration / RENEWALS).await;
-    let again = leases.get_opt(LEASE).await?;
-    Ok(again
-        .as_ref()
-        .and_then(held)
-        .filter(|(_, later)| *later != renewed)
-        .map(|(holder, _)| Finding::Lease { holder, age: 0 }))
+    sleep(first.renewed_within()).await;
+    let again = renewal(client).await?.filter(|again| *again != first);
+    Ok(again.map(|Renewal { holder, .. }| Finding::Lease { holder, age: 0 }))
 }
 
-/// Who holds the controller manager's Lease, and when it was renewed.
-pub(super) async fn holder(client: &Client) -> Result<Option<(String, Timestamp)>, kube::Error> {
+/// A controller manager's hold of its Lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// Who holds it.
+    pub holder: String,
+    /// When it was renewed last, as the holder's clock says.
+    pub at: Timestamp,
+    /// How long it lasts without another renewal.
+    pub lasts: Duration,
+}
+
+impl Renewal {
+    /// A holder that is alive has renewed it again after this time.
+    pub fn renewed_within(&self) -> Duration {
+        self.lasts / RENEWALS
+    }
+}
+
+/// The newest renewal of the controller manager's Lease; `None`: there is no Lease, or it was given up.
+///
+/// # Errors
+/// The server does not answer, or does not show it.
+pub async fn renewal(client: &Client) -> Result<Option<Renewal>, kube::Error> {
     let leases: Api<Lease> = Api::namespaced(client.clone(), NAMESPACE);
-    Ok(leases.get_opt(LEASE).await?.as_ref().and_then(held))
+    let lease = leases.get_opt(LEASE).await?;
+    Ok(lease.and_then(|lease| {
+        let (holder, at) = held(&lease)?;
+        let lasts = duration_of(&lease);
+        Some(Renewal { holder, at, lasts })
+    }))
 }
 
 /// Who holds a Lease, and when it was renewed; `None`: it was given up.

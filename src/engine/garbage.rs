@@ -34,6 +34,7 @@ impl Store {
             Dependent {
                 target: Target::new(kind, dependent),
                 blocks: owners.any(|owner| owner.uid == meta.uid && owner.block_owner_deletion),
+                waits: waits_for_dependents(dependent),
             }
         });
         Some(Snapshot {

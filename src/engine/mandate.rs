@@ -7,7 +7,6 @@ use std::fmt;
 use std::time::Duration;
 
 use futures::stream::{BoxStream, StreamExt as _};
-use k8s_openapi::jiff::Timestamp;
 use kube::Client;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -15,7 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::clock::Clock;
 
-use super::actor::{self, Finding};
+use super::actor::{self, Finding, Renewal};
 use super::apply::one_line;
 use super::domain::Domain;
 use super::lease::{Attempt, DURATION, RENEW_EVERY, Rival, Tenancy, Tenure};
@@ -162,8 +161,8 @@ struct Keeper {
     claim: Claim,
     tenancy: Tenancy,
     tell: mpsc::Sender<Standing>,
-    /// Who held the controller manager's Lease when it was last looked at, and when it was renewed.
-    manager: Option<(String, Timestamp)>,
+    /// The controller manager's hold of its Lease when it was last looked at.
+    manager: Option<Renewal>,
 }
 
 impl Keeper {
@@ -203,10 +202,10 @@ impl Keeper {
         if self.claim.force {
             return None;
         }
-        let look = timeout(LOOK_EVERY, actor::holder(&self.client)).await;
+        let look = timeout(LOOK_EVERY, actor::renewal(&self.client)).await;
         let now = look.ok()?.ok()?;
         let before = std::mem::replace(&mut self.manager, now.clone());
-        let (holder, _) = now.filter(|_| before != self.manager)?;
+        let Renewal { holder, .. } = now.filter(|_| before != self.manager)?;
         Some(Finding::Lease { holder, age: 0 })
     }
 }

@@ -68,6 +68,12 @@ impl Requests {
             | Action::Disown { target, owner_uid } => {
                 self.strategic(target, &json!([{ "$patch": "delete", "uid": owner_uid }]))
             }
+            Action::Unblock { target, owner_uids } => {
+                let references = owner_uids
+                    .iter()
+                    .map(|uid| json!({ "uid": uid, "blockOwnerDeletion": false }));
+                self.strategic(target, &references.collect())
+            }
             Action::UpdateDeployment { target, template, annotations } => {
                 let mut operations = vec![json!({
                     "op": "replace", "path": "/metadata/resourceVersion", "value": target.resource_version,

@@ -9,7 +9,6 @@ use crate::controller::api::{Deployment, OBSERVED_WITHIN};
 use crate::controller::template::Template;
 use crate::diagnose::api::{Container, Pod};
 use crate::diagnose::{Code, Diagnosis, Finding, Phase, Side};
-use crate::engine::options::Stage;
 
 /// How long new pods are watched after completion where something speaks for it.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -23,13 +22,6 @@ pub enum Ending {
     Failed,
     /// Paused.
     Paused,
-    /// The stage that was asked for is reached.
-    StageReached {
-        /// New pods available.
-        available: i32,
-        /// New pods asked for.
-        stage: i32,
-    },
     /// Another template took its place.
     Overtaken {
         /// The field manager that wrote it, where that is known.
@@ -44,8 +36,6 @@ pub enum Ending {
 pub struct Aim {
     /// How long new pods are watched after completion; `None`: as long as something speaks for it.
     pub settle: Option<Duration>,
-    /// A share of new pods at which to stop.
-    pub stage: Option<Stage>,
     /// Whether pods that are shutting down are waited for, too.
     pub terminated: bool,
 }
@@ -123,8 +113,7 @@ impl Follower {
             Phase::Complete => self.settle(seen, diagnosis),
             phase => {
                 self.settling = None;
-                let stage = self.stage(diagnosis);
-                stage.or_else(|| self.paused(seen, phase))
+                self.paused(seen, phase)
             }
         }
     }
@@ -140,13 +129,6 @@ impl Follower {
         let deployment = &seen.snapshot.deployment;
         let waited = Duration::try_from(now.duration_since(since)).unwrap_or_default();
         (deployment.is_observed() || waited >= OBSERVED_WITHIN).then_some(Ending::Paused)
-    }
-
-    fn stage(&self, diagnosis: &Diagnosis) -> Option<Ending> {
-        let overview = &diagnosis.overview;
-        let stage = self.aim.stage?.pods_of(overview.desired);
-        let available = overview.new_revision().map_or(0, |new| new.available);
-        (available >= stage).then_some(Ending::StageReached { available, stage })
     }
 
     /// Complete is no proof of health: a container without a readiness probe is ready whenever it runs.

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::kind::Deployed;
 use super::list::ReadError;
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
+use crate::controller::deployment::is_complete;
 use crate::diagnose::api::{Autoscaler, Event, Node, Pod, Quota};
 use crate::diagnose::{Change, Presence, Snapshot, Surroundings, Unreadable};
 use crate::engine::options::Scope;
@@ -15,6 +16,8 @@ use crate::engine::options::Scope;
 /// Up to so many Deployments are compared with all others of their namespace: for many it would take too long, and
 /// nobody asks about overlaps then.
 const NEIGHBOURS_FOR: usize = 16;
+/// A controller manager that can't renew its Lease writes nothing any more after this time.
+const LEASE: SignedDuration = SignedDuration::from_secs(15);
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +32,8 @@ pub struct Gathered {
     /// Namespaces that are being deleted.
     pub(super) terminating: Vec<String>,
     pub(super) denied: Vec<ReadError>,
+    /// What the controller manager's Lease says.
+    pub(super) manager: Presence,
 }
 
 /// A selected Deployment as it was seen.
@@ -47,9 +52,14 @@ pub struct Seen {
 }
 
 impl Gathered {
-    /// The selected Deployments, in the order of names.
+    /// The selected Deployments, in the order of names. Where it is not known whether a `controller` acts, the controller
+    /// manager's Lease may say so.
     pub fn seen(&self, scope: &Scope, controller: Presence, now: Timestamp) -> Vec<Seen> {
         let index = Index::of(self);
+        let controller = match controller {
+            Presence::Unknown => self.manager,
+            known => known,
+        };
         let selected: Vec<&Arc<Deployed>> = self
             .deployments
             .iter()
@@ -76,6 +86,23 @@ impl Gathered {
             why: error.cause.clone(),
         };
         self.denied.iter().map(unreadable).collect()
+    }
+
+    /// Takes in what the controller manager's Lease says.
+    pub fn learn(&mut self, manager: Presence) {
+        self.manager = manager;
+    }
+
+    /// Whether there is work left for a controller.
+    pub fn has_work(&self, scope: &Scope) -> bool {
+        let selected = self.deployments.iter().map(|it| &it.deployment);
+        selected
+            .filter(|deployment| scope.selects_deployment(deployment))
+            .any(|deployment| {
+                let is_done =
+                    deployment.is_observed() && is_complete(deployment, &deployment.status);
+                !deployment.spec.paused && !is_done
+            })
     }
 
     /// Takes in what another look found.
@@ -141,7 +168,13 @@ impl Gathered {
                 events,
                 surroundings: self.surroundings(&meta.namespace),
                 last_change: deployed.last_change.clone(),
-                controller,
+                controller: match controller {
+                    // Whoever has written since its Lease ran out acts.
+                    Presence::Missing(since) if deployed.reported_at > Some(since + LEASE) => {
+                        Presence::Unknown
+                    }
+                    presence => presence,
+                },
                 unreadable: self.missing(),
             },
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -110,12 +111,13 @@ pub(super) struct NamespaceStatus {
     pub(super) phase: String,
 }
 
-/// A Deployment, and who changed its spec last.
+/// A Deployment, who changed its spec last, and when its status was written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "RawDeployed")]
 pub(super) struct Deployed {
     pub(super) deployment: Arc<Deployment>,
     pub(super) last_change: Option<Change>,
+    pub(super) reported_at: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -153,6 +155,8 @@ struct Managed {
 struct Fields {
     #[serde(default, rename = "f:spec")]
     spec: Option<IgnoredAny>,
+    #[serde(default, rename = "f:status")]
+    status: Option<IgnoredAny>,
 }
 
 impl From<RawDeployed> for Deployed {
@@ -163,6 +167,19 @@ impl From<RawDeployed> for Deployed {
             fields.is_some_and(|fields| fields.spec.is_some())
                 && matches!(entry.subresource.as_str(), "" | "scale")
         };
+        let reports = managed
+            .iter()
+            // Older servers name no subresource.
+            .filter(|entry| {
+                entry.subresource == "status"
+                    || entry
+                        .fields
+                        .as_ref()
+                        .is_some_and(|fields| fields.status.is_some())
+            });
+        let reported_at = reports
+            .filter_map(|entry| Some(entry.time.as_ref()?.0))
+            .max();
         let last_change = managed
             .into_iter()
             .filter(writes_spec)
@@ -180,6 +197,7 @@ impl From<RawDeployed> for Deployed {
                 status: raw.status,
             }),
             last_change,
+            reported_at,
         }
     }
 }

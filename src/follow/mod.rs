@@ -9,6 +9,7 @@ mod gathered;
 mod kind;
 mod list;
 mod look;
+mod manager;
 #[cfg(test)]
 mod tests;
 mod wait;
@@ -18,5 +19,6 @@ pub use follower::{Aim, Ending, Follower, Pin};
 pub use gathered::{Gathered, Seen};
 pub use list::ReadError;
 pub use look::look;
+pub use manager::presence;
 pub use wait::{Followed, INTERVAL, Told, Waited, Waiting, wait};
 pub use watch::Watch;

@@ -92,7 +92,12 @@ pub async fn wait(
         }
     });
     let mut all = All::new(waiting);
-    let mut watch = Watch::new(client.clone(), clock, waiting.scope.clone());
+    let mut watch = Watch::new(
+        client.clone(),
+        clock,
+        waiting.scope.clone(),
+        waiting.controller,
+    );
     let timed_out = loop {
         tokio::select! {
             looked = watch.next() => match looked {

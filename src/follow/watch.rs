@@ -18,9 +18,11 @@ use super::gathered::Gathered;
 use super::kind::Deployed;
 use super::list::ReadError;
 use super::look::{Subject, events, namespaces, narrowed, surroundings, troubled};
+use super::manager::Manager;
 use super::wait::{INTERVAL, SHARE};
 use crate::clock::Clock;
 use crate::controller::api::ReplicaSet;
+use crate::diagnose::Presence;
 use crate::diagnose::api::Pod;
 use crate::engine::options::Scope;
 
@@ -37,6 +39,8 @@ pub struct Watch {
     scope: Scope,
     spaces: Vec<Space>,
     asides: Option<Asides>,
+    /// `None`: it is known who acts.
+    manager: Option<Manager>,
     /// When to tell something next, though nothing changes: time alone makes verdicts.
     due: Instant,
     /// Changes are not told sooner: telling takes no more than one part in so many of the time.
@@ -52,8 +56,8 @@ struct Asides {
 }
 
 impl Watch {
-    /// Begins to follow; nothing is known yet.
-    pub fn new(client: Client, clock: Clock, scope: Scope) -> Self {
+    /// Begins to follow; nothing is known yet. Where it is not known whether a `controller` acts, that is looked for.
+    pub fn new(client: Client, clock: Clock, scope: Scope, controller: Presence) -> Self {
         let spaces = namespaces(&scope)
             .into_iter()
             .map(|namespace| Space::open(&client, namespace))
@@ -64,6 +68,7 @@ impl Watch {
             scope,
             spaces,
             asides: None,
+            manager: (controller == Presence::Unknown).then(Manager::default),
             due: Instant::now(),
             earliest: Instant::now(),
         }
@@ -131,6 +136,13 @@ impl Watch {
         }
         if let Some(asides) = &self.asides {
             gathered.add(&asides.found);
+        }
+        if let Some(manager) = self
+            .manager
+            .as_mut()
+            .filter(|_| gathered.has_work(&self.scope))
+        {
+            gathered.learn(manager.presence(&self.client).await);
         }
         Ok(())
     }

@@ -175,6 +175,16 @@ pub struct SeenState {
     pub running: Option<SeenRunning>,
     /// Exited.
     pub terminated: Option<SeenTerminated>,
+    /// Neither.
+    pub waiting: Option<SeenWaiting>,
+}
+
+/// Why it was not running.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct SeenWaiting {
+    /// The reason, in one word.
+    pub reason: String,
 }
 
 /// Since when it was running.

@@ -80,6 +80,23 @@ impl Clean {
         })
     }
 
+    /// The text cut in its middle to `max` columns; `…` stands for what was cut.
+    #[must_use]
+    pub fn truncate_middle(&self, max: usize) -> Self {
+        if self.width() <= max {
+            return self.clone();
+        }
+        let room = max.saturating_sub(1);
+        let start = self.fitting(room.div_ceil(2));
+        let mut begins = self.0.char_indices().map(|(at, _)| at);
+        let end = begins.find(|at| self.0[*at..].width() <= room / 2);
+        let end = end.map_or("", |at| &self.0[at..]);
+        Self(match max {
+            0 => String::new(),
+            _ => format!("{start}…{end}"),
+        })
+    }
+
     /// The longest prefix that takes at most `max` columns.
     pub(super) fn fitting(&self, max: usize) -> &str {
         let ends = self.0.char_indices().map(|(at, char)| at + char.len_utf8());
@@ -221,6 +238,16 @@ mod tests {
     }
 
     #[test]
+    fn cutting_in_the_middle_keeps_both_ends() {
+        let cut = |text: &str, max| Clean::new(text).truncate_middle(max).to_string();
+        assert_eq!(cut("shop/frontend-blue", 18), "shop/frontend-blue");
+        assert_eq!(cut("shop/frontend-blue", 12), "shop/f…-blue");
+        assert_eq!(cut("shop/frontend-blue", 2), "s…");
+        assert_eq!(cut("shop/frontend-blue", 0), "");
+        assert_eq!(cut("部署失败", 6), "部…败");
+    }
+
+    #[test]
     fn json_means_the_same_escaped() {
         let value =
             serde_json::json!({"message": "a\u{9b}31m\u{202e}b\u{e0041}\u{7f} 世界 \u{1b}"});
@@ -244,10 +271,11 @@ mod tests {
             max in 0_usize..30,
         ) {
             let clean = Clean::new(&text);
-            for part in [&clean, &clean.truncate(max)] {
+            for part in [&clean, &clean.truncate(max), &clean.truncate_middle(max)] {
                 prop_assert!(!part.as_str().chars().any(|char| char.is_control() || is_hidden(char)));
             }
             prop_assert!(clean.truncate(max).width() <= max);
+            prop_assert!(clean.truncate_middle(max).width() <= max);
             prop_assert_eq!(&Clean::new(clean.as_str()), &clean);
         }
     }

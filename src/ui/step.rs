@@ -92,6 +92,7 @@ pub fn weight(action: &Action) -> Weight {
         | Action::AdoptPod { .. }
         | Action::ReleasePod { .. }
         | Action::Disown { .. }
+        | Action::Unblock { .. }
         | Action::RemoveFinalizer { .. }
         | Action::UpdateDeployment {
             template: Some(_), ..
@@ -179,7 +180,9 @@ impl<'a> Words<'a> {
             Action::DeletePod { target }
             | Action::AdoptPod { target, .. }
             | Action::ReleasePod { target, .. } => format!("pod {}", target.key.name),
-            Action::Collect { target, .. } | Action::Disown { target, .. } => self.whole(target),
+            Action::Collect { target, .. }
+            | Action::Disown { target, .. }
+            | Action::Unblock { target, .. } => self.whole(target),
             Action::RemoveFinalizer {
                 target, finalizer, ..
             } => format!("finalizer {finalizer} of {}", self.whole(target)),
@@ -221,6 +224,7 @@ fn verbs(action: &Action) -> (&'static str, &'static str) {
         Action::ReleaseReplicaSet { .. } | Action::ReleasePod { .. } | Action::Disown { .. } => {
             ("release", "released")
         }
+        Action::Unblock { .. } => ("unblock", "unblocked"),
         Action::RemoveFinalizer { .. } => ("remove", "removed"),
         Action::UpdateDeployment {
             template: Some(_), ..

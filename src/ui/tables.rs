@@ -42,41 +42,65 @@ const SUMMARY_HEADER: [&str; 7] = [
 ];
 
 /// The revisions of a Deployment, new on top, with the numbers that a reused one had before. Where the lines would be
-/// wider than `columns`, gaps narrow and images are shortened; names of ReplicaSets stay whole, to be copied.
+/// wider than `columns`, gaps narrow and images are shortened; names of ReplicaSets stay whole, to be copied, unless there
+/// is room for no more than what they don't share with the Deployment.
 pub fn revisions(overview: &Overview, now: Timestamp, columns: Option<usize>) -> Vec<Line> {
     let short = |revision: &RevisionOverview| Clean::from(image::short(&revision.images));
-    let draw = |gap, image: &dyn Fn(&RevisionOverview) -> String| {
-        let rows = overview.revisions.iter();
-        table(
-            REVISION_HEADER,
-            rows.map(|revision| revision_row(revision, image(revision), now)),
-            gap,
-        )
+    let whole = |revision: &RevisionOverview| revision.replica_set.clone();
+    let draw = |gap,
+                image: &dyn Fn(&RevisionOverview) -> String,
+                replica_set: &dyn Fn(&RevisionOverview) -> String| {
+        let rows = overview
+            .revisions
+            .iter()
+            .map(|revision| revision_row(revision, image(revision), replica_set(revision), now));
+        table(REVISION_HEADER, rows, gap)
     };
     let columns = columns.unwrap_or(usize::MAX);
-    let full = draw(GAP, &|revision| revision.images.join(","));
+    let full = draw(GAP, &|revision| revision.images.join(","), &whole);
     if width(&full) <= columns {
         return full;
     }
-    let shortened = draw(GAP, &|revision| short(revision).to_string());
+    let shortened = draw(GAP, &|revision| short(revision).to_string(), &whole);
     if width(&shortened) <= columns {
         return shortened;
     }
-    let narrow = draw(GAP_NARROW, &|revision| short(revision).to_string());
-    let excess = width(&narrow).saturating_sub(columns);
     let widest = overview
         .revisions
         .iter()
         .map(|revision| short(revision).width())
         .max()
         .unwrap_or(0);
-    let room = widest.saturating_sub(excess).max(IMAGE_LEAST);
-    draw(GAP_NARROW, &|revision| {
-        short(revision).truncate(room).to_string()
-    })
+    let fitted = |replica_set: &dyn Fn(&RevisionOverview) -> String| {
+        let narrow = draw(
+            GAP_NARROW,
+            &|revision| short(revision).to_string(),
+            replica_set,
+        );
+        let excess = width(&narrow).saturating_sub(columns);
+        let room = widest.saturating_sub(excess).max(IMAGE_LEAST);
+        let image = |revision: &RevisionOverview| short(revision).truncate(room).to_string();
+        draw(GAP_NARROW, &image, replica_set)
+    };
+    let lines = fitted(&whole);
+    if width(&lines) <= columns {
+        return lines;
+    }
+    let prefix = format!("{}-", overview.key.name);
+    fitted(
+        &|revision| match revision.replica_set.strip_prefix(&prefix) {
+            Some(hash) => format!("…{hash}"),
+            None => whole(revision),
+        },
+    )
 }
 
-fn revision_row(revision: &RevisionOverview, image: String, now: Timestamp) -> [String; 8] {
+fn revision_row(
+    revision: &RevisionOverview,
+    image: String,
+    replica_set: String,
+    now: Timestamp,
+) -> [String; 8] {
     [
         number(revision),
         or_none(image),
@@ -85,7 +109,7 @@ fn revision_row(revision: &RevisionOverview, image: String, now: Timestamp) -> [
         revision.ready.to_string(),
         revision.available.to_string(),
         age(revision.created, now),
-        revision.replica_set.clone(),
+        replica_set,
     ]
 }
 
@@ -216,9 +240,9 @@ mod tests {
         ");
         insta::assert_snapshot!(drawn(80), @"
         REVISION   IMAGE        DESIRED  CURRENT  READY  AVAILABLE  AGE        REPLICASET
-        3 (was 1)  web:1.27     2        2        1      1          60m        web-7f9c
-        2          web:1.26 +1  4        4        4      4          60m        web-7f9c
-        <none>     web:1.25     0        0        0      0          <unknown>  web-6d4b
+        3 (was 1)  web:1.27     2        2        1      1          60m        …7f9c
+        2          web:1.26 +1  4        4        4      4          60m        …7f9c
+        <none>     web:1.25     0        0        0      0          <unknown>  …6d4b
         ");
     }
 

@@ -122,6 +122,8 @@ fn words_that_do_not_go_together() {
         "sync --embedded deploy/web -f web.yaml",
         "sync --embedded deploy/web -A",
         "sync --embedded -l a==b=c",
+        "sync --embedded -A --watch --simulate-pods",
+        "sync -A --simulate-pods",
     ]), @r#"
     $ kubectl rs sync -o foo --embedded deploy/web
     error: unable to match a printer suitable for the output format "foo", allowed formats are: json,jsonl,name,table,wide,yaml
@@ -151,6 +153,13 @@ fn words_that_do_not_go_together() {
     [2]
     $ kubectl rs sync --embedded -l a==b=c
     error: found '=', expected: ',' or 'end of string'
+    [2]
+    $ kubectl rs sync --embedded -A --watch --simulate-pods
+    error: the embedded cluster has nodes of its own
+    hint: leave --simulate-pods out
+    [2]
+    $ kubectl rs sync -A --simulate-pods
+    error: --simulate-pods goes with --watch or --wait
     [2]
     "#);
 }

@@ -119,6 +119,48 @@ fn both() -> [Cluster; 2] {
     clusters
 }
 
+/// Where a kubelet runs the pods, or somebody else acts on what they belong to, none is simulated.
+#[test]
+fn pods_are_simulated_only_where_nobody_runs_them() {
+    let cluster = Cluster::new();
+    cluster.create("web", "web:1");
+    let refused = |cluster: &Cluster, flags: &str| {
+        let line = format!("sync deploy/web --wait --simulate-pods {flags}");
+        let ended = cluster.expect(1, &line);
+        assert_eq!(ended.stdout, "");
+        ended.stderr
+    };
+    insta::assert_snapshot!(refused(&cluster, ""), @"
+    error: 3 nodes are ready (node-1, node-2, node-3): their kubelets run pods
+    hint: leave --simulate-pods out; with --force, pods that no node has taken are simulated
+    ");
+    insta::assert_snapshot!(refused(&cluster, "--controller=server"), @"
+    error: --controller=server: pods are simulated only where sync acts
+    hint: leave --simulate-pods out, or act: --controller=auto
+    ");
+    let managed = Cluster::with_controllers();
+    managed.create("web", "web:1");
+    insta::assert_snapshot!(refused(&managed, "").replace(char::is_numeric, "N"), @"
+    error: kube-controller-manager is in charge (cp-N renewed its Lease Ns ago): pods are simulated only where sync acts
+    hint: leave --simulate-pods out, or act: --controller=client --force
+    ");
+    let pods = cluster.sandbox.list("pods", Some("default"));
+    assert!(pods.is_empty(), "nothing was done");
+}
+
+/// A change that nobody looks at is told of, since kubectl's line alone says nothing about why.
+#[test]
+fn rollout_status_tells_of_a_change_that_nobody_looks_at() {
+    let cluster = Cluster::new();
+    cluster.create("web", "web:1");
+    let ended = cluster.expect(4, "rollout status deploy/web --timeout=13s");
+    insta::assert_snapshot!(ended.stdout, @"Waiting for deployment spec update to be observed...");
+    insta::assert_snapshot!(ended.stderr, @"
+    warning: no controller has looked at the change for 10s: is kube-controller-manager running? 'kubectl rs sync' acts from here
+    error: timed out waiting for the condition
+    ");
+}
+
 fn has_no_controls(ended: &Ended) {
     for text in [&ended.stdout, &ended.stderr] {
         let control = text.chars().find(|c| c.is_control() && *c != '\n');

@@ -91,7 +91,10 @@ fn call(action: &Action) -> [&str; 4] {
             ["update", "replicasets", "status", &target.key.name]
         }
         Action::RecordEvent { .. } => ["create", "events", "", ""],
-        Action::Collect { .. } | Action::Disown { .. } | Action::RemoveFinalizer { .. } => {
+        Action::Collect { .. }
+        | Action::Disown { .. }
+        | Action::Unblock { .. }
+        | Action::RemoveFinalizer { .. } => {
             panic!("no controller does this: {action:?}")
         }
     }

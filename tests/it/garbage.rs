@@ -288,3 +288,50 @@ async fn what_is_not_selected_is_none_of_our_business() {
     sleep(Duration::from_secs(60)).await;
     assert_eq!(left(&world), [0, 0, 0]);
 }
+
+fn uid(world: &World, replica_set: &str) -> Value {
+    let sets = world.objects("replicasets");
+    let set = sets
+        .iter()
+        .find(|set| set["metadata"]["name"] == replica_set);
+    set.expect("it is there")["metadata"]["uid"].clone()
+}
+
+/// Two that own each other, and a third around the corner: in the foreground each would wait for the other.
+#[tokio::test(start_paused = true)]
+async fn circles_of_owners_are_broken() {
+    for circle in [&["a", "b"][..], &["a", "b", "c"]] {
+        let world = World::with_nodes();
+        for name in circle {
+            let template = json!({
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "main", "image": "registry.example/web:1"}]},
+            });
+            world.create("replicasets", json!({
+                "metadata": {"name": name},
+                "spec": {"replicas": 0, "selector": {"matchLabels": {"app": name}}, "template": template},
+            }));
+        }
+        for (at, name) in circle.iter().enumerate() {
+            let owner = circle[(at + 1) % circle.len()];
+            let uid = uid(&world, owner);
+            let reference = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": uid,
+                "blockOwnerDeletion": true}]);
+            let update = world.sandbox.update("replicasets", "default", name, |set| {
+                set["metadata"]["ownerReferences"] = reference;
+            });
+            update.expect("it is valid");
+        }
+        let controller = control(world.sandbox.client(), world.clock);
+        sleep(Duration::from_secs(10)).await;
+        assert_eq!(
+            left(&world),
+            [0, circle.len(), 0],
+            "none is gone, so none goes"
+        );
+        delete(&world, "replicasets", "a", "Foreground").await;
+        sleep(Duration::from_secs(10)).await;
+        assert_eq!(left(&world), [0, 0, 0], "{circle:?}");
+        controller.abort();
+    }
+}

@@ -76,7 +76,10 @@ impl World {
                 self.pod(target).map(|pod| own(&mut pod.meta, None))
             }
             Action::RecordEvent { .. } => Ok(Applied::default()),
-            Action::Collect { .. } | Action::Disown { .. } | Action::RemoveFinalizer { .. } => {
+            Action::Collect { .. }
+            | Action::Disown { .. }
+            | Action::Unblock { .. }
+            | Action::RemoveFinalizer { .. } => {
                 panic!("no controller does this: {action:?}")
             }
         };

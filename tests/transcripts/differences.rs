@@ -11,7 +11,21 @@ pub(crate) struct Differences {
 
 impl Differences {
     pub(crate) fn load() -> Self {
-        let met = include_str!("differences.txt")
+        Self::parse(include_str!("differences.txt"))
+    }
+
+    /// What API servers before this one's minor version, 1.33, can't show besides: only single cases.
+    pub(crate) fn of_server(minor: u32) -> Self {
+        let is_old = minor < 33;
+        Self::parse(if is_old {
+            include_str!("old-servers.txt")
+        } else {
+            ""
+        })
+    }
+
+    fn parse(text: &str) -> Self {
+        let met = text
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('#'))
             .map(|line| {

@@ -10,6 +10,9 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[path = "../support/api_server.rs"]
+mod api_server;
+
 mod after;
 mod better;
 mod compare;
@@ -17,7 +20,9 @@ mod differences;
 mod during;
 mod errors;
 mod everywhere;
+mod place;
 mod rbac;
+mod real;
 mod recording;
 mod replay;
 mod server;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
 use crate::after::Objects;
+use crate::real::Real;
 use crate::recording::{Case, Event};
 use crate::server::Server;
 use crate::world::World;
@@ -36,8 +37,20 @@ pub(crate) async fn run(case: &Case) -> Ended {
 /// Runs it with a program of that path or name.
 pub(crate) async fn run_with(program: &str, case: &Case) -> Ended {
     let world = World::new(&case.before).await;
-    let before = after::objects(&world).await;
-    let server = Server::start(world.service(), case).await;
+    run_in(&world, program, case).await
+}
+
+/// Runs it with our program on a real API server, which is empty again afterwards.
+pub(crate) async fn run_on(real: &Real, case: &Case) -> Ended {
+    let world = World::real(real, &case.before).await;
+    let ended = run_in(&world, env!("CARGO_BIN_EXE_kubectl-rs"), case).await;
+    world.clear().await;
+    ended
+}
+
+async fn run_in(world: &World, program: &str, case: &Case) -> Ended {
+    let before = after::objects(world).await;
+    let server = Server::start(world.place.clone(), case).await;
     server.interfere(case.interference.clone());
     let directory = tempfile::tempdir().unwrap();
     for (name, content) in &case.files {
@@ -68,7 +81,7 @@ pub(crate) async fn run_with(program: &str, case: &Case) -> Ended {
         .await
         .unwrap_or_else(|_| panic!("{} does not end", case.id))
         .unwrap();
-    let objects = after::objects(&world).await;
+    let objects = after::objects(world).await;
     Ended {
         exit,
         stdout,

@@ -1,4 +1,4 @@
-//! The embedded cluster over HTTP, with an ear for what is written and a porter.
+//! A cluster over HTTP, with an ear for what is written and a porter.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -7,17 +7,16 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt as _, Either, Full};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
-use kubectl_rs::sandbox::{ApiBody, ApiService};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tower::ServiceExt as _;
 
+use crate::place::{Answer, Place};
 use crate::rbac;
 use crate::recording::{Case, Rbac};
 
@@ -37,14 +36,14 @@ impl Drop for Server {
 }
 
 impl Server {
-    pub(crate) async fn start(service: ApiService, case: &Case) -> Self {
+    pub(crate) async fn start(place: Place, case: &Case) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let writes = Arc::new(Mutex::new(Vec::new()));
         let interference = Arc::new(Mutex::new(VecDeque::new()));
         let porter = Porter {
             interference: interference.clone(),
-            service,
+            place,
             rbac: Arc::new(case.rbac.clone()),
             is_newer: case.is_newer,
             writes: writes.clone(),
@@ -83,14 +82,12 @@ impl Server {
 
 #[derive(Clone)]
 struct Porter {
-    service: ApiService,
+    place: Place,
     rbac: Arc<Option<Rbac>>,
     is_newer: bool,
     writes: Arc<Mutex<Vec<Value>>>,
     interference: Arc<Mutex<VecDeque<Value>>>,
 }
-
-type Body = Either<ApiBody, Full<Bytes>>;
 
 impl Porter {
     async fn merge(&self, path: &str, body: &Value) {
@@ -99,16 +96,11 @@ impl Porter {
             .uri(path)
             .header("content-type", "application/merge-patch+json")
             .body(Full::new(Bytes::from(body.to_string())));
-        let answer = self
-            .service
-            .clone()
-            .oneshot(request.unwrap())
-            .await
-            .unwrap();
+        let answer = self.place.answer(request.unwrap()).await;
         assert!(answer.status().is_success(), "{path}: {}", answer.status());
     }
 
-    async fn answer(self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    async fn answer(self, request: Request<Incoming>) -> Result<Answer, Infallible> {
         let (parts, body) = request.into_parts();
         let body = body
             .collect()
@@ -125,16 +117,17 @@ impl Porter {
         }
         if let Some((code, status)) = rbac::refusal(&request, self.rbac.as_ref().as_ref()) {
             let body = Full::new(Bytes::from(status.to_string()));
+            let body = body.map_err(Into::into).boxed_unsync();
             let response = Response::builder()
                 .status(code)
                 .header("content-type", "application/json")
-                .body(Either::Right(body));
+                .body(body);
             return Ok(response.unwrap());
         }
         let reads = request.method() == "GET";
-        let answer = self.service.oneshot(request).await?;
+        let answer = self.place.answer(request).await;
         if !(self.is_newer && reads) {
-            return Ok(answer.map(Either::Left));
+            return Ok(answer);
         }
         let (parts, body) = answer.into_parts();
         let body = body
@@ -144,7 +137,8 @@ impl Porter {
         let mut json = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
         invent(&mut json);
         let body = Full::new(Bytes::from(json.to_string()));
-        Ok(Response::from_parts(parts, Either::Right(body)))
+        let body = body.map_err(Into::into).boxed_unsync();
+        Ok(Response::from_parts(parts, body))
     }
 }
 

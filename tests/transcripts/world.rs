@@ -7,14 +7,17 @@ use http_body_util::{BodyExt as _, Full};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kubectl_rs::clock::Clock;
 use kubectl_rs::sandbox::managed_fields::Tracking;
-use kubectl_rs::sandbox::{ApiService, Sandbox, SandboxOptions, kinds};
+use kubectl_rs::sandbox::{Sandbox, SandboxOptions, kinds};
 use serde_json::{Value, json};
-use tower::ServiceExt as _;
+use tokio::time::{Duration, sleep};
+
+use crate::place::Place;
+use crate::real::Real;
 
 /// A cluster.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct World {
-    sandbox: Sandbox,
+    pub(crate) place: Place,
     /// What lies in it that a case may change: `deployment/web` to its path.
     pub(crate) objects: BTreeMap<String, String>,
 }
@@ -25,33 +28,54 @@ impl World {
         let mut options = SandboxOptions::new(Clock::system());
         options.managed_fields = Tracking::FromCreation;
         let sandbox = Sandbox::new(options);
+        let public = json!({"metadata": {"name": "kube-public"}});
+        sandbox.create("namespaces", "", public).unwrap();
         let mut world = Self {
-            sandbox,
+            place: Place::Embedded(sandbox.clone()),
             objects: BTreeMap::new(),
         };
-        world
-            .sandbox
-            .create(
-                "namespaces",
-                "",
-                json!({"metadata": {"name": "kube-public"}}),
-            )
-            .unwrap();
         let now = Clock::system().now();
         let count = i64::try_from(before.len()).unwrap();
         for (object, place) in before.iter().zip(0..) {
             let age = object["metadata"]["creationTimestamp"].as_i64();
             // Without one, made in the order given, a second after another.
             let created = now + SignedDuration::from_secs(age.unwrap_or(place - count));
-            world.sandbox.set_clock(Clock::starting_at(created));
+            sandbox.set_clock(Clock::starting_at(created));
             world.make(object, now).await;
         }
-        world.sandbox.set_clock(Clock::system());
+        sandbox.set_clock(Clock::system());
         world
     }
 
-    pub(crate) fn service(&self) -> ApiService {
-        self.sandbox.service()
+    /// The same on a real API server, whose clock nobody sets: where the objects' order counts, they are made in
+    /// different seconds.
+    pub(crate) async fn real(real: &Real, before: &[Value]) -> Self {
+        let mut world = Self {
+            place: Place::Real(real.client.clone()),
+            objects: BTreeMap::new(),
+        };
+        let now = Clock::system().now();
+        for object in before {
+            world.make(object, now).await;
+            if real.is_slow {
+                sleep(Duration::from_secs(1)).await;
+            }
+        }
+        world
+    }
+
+    /// Deletes the objects, whatever holds them.
+    pub(crate) async fn clear(&self) {
+        for (key, path) in &self.objects {
+            let at_once = json!({"gracePeriodSeconds": 0, "propagationPolicy": "Background"});
+            let _ = self.ask("DELETE", path, "application/json", &at_once).await;
+            while self.get(key).await.is_some() {
+                let nothing = json!({"metadata": {"finalizers": null}});
+                let _ = self
+                    .ask("PATCH", path, "application/merge-patch+json", &nothing)
+                    .await;
+            }
+        }
     }
 
     async fn make(&mut self, object: &Value, now: Timestamp) {
@@ -182,7 +206,7 @@ impl World {
             .header("user-agent", "recorder/1")
             .body(Full::new(Bytes::from(body.to_string())))
             .unwrap();
-        let response = self.service().oneshot(request).await.unwrap();
+        let response = self.place.answer(request).await;
         let is_success = response.status().is_success();
         let body = response.into_body().collect().await.unwrap().to_bytes();
         let answer = serde_json::from_slice(&body).unwrap();

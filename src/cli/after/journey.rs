@@ -7,7 +7,7 @@ use super::{AfterFlags, Signal, Site};
 use crate::cli::authority::{Authority, Purpose};
 use crate::cli::edit::Edited;
 use crate::cli::progress::ProgressView;
-use crate::cli::wait::{self, Both, Course, Pins, WaitFlags};
+use crate::cli::wait::{self, Alone, Both, Course, Pins, WaitFlags};
 use crate::controller::api::{Deployment, ObjectKey};
 use crate::engine::actor::Finding;
 use crate::engine::options::{Goal, Hold, Options, Scope, Stage};
@@ -148,7 +148,8 @@ impl<'a> Journey<'a> {
         let run = async |engine: Engine| engine.run(signal).await;
         let summary = authority.run(engine, run).await;
         let board = view.finish()?;
-        wait::exit_code_of(&summary?, &board, Goal::AtRest)
+        let summary = summary.map_err(|error| wait::cut_short(error, &board))?;
+        wait::exit_code_of(&summary, &board, Goal::AtRest)
     }
 
     /// Goes to the end, or to the stage.
@@ -185,12 +186,13 @@ impl<'a> Journey<'a> {
                 engine,
                 authority,
                 move |engine, stop| pausing.act(engine, stop),
+                Alone::none(),
                 signal,
             )
             .await;
-        view.finish()?;
+        let board = view.finish()?;
         Ok(Arrival {
-            both: both?,
+            both: both.map_err(|error| wait::cut_short(error, &board))?,
             paused: pauser.paused,
             not_paused: pauser.refused,
         })

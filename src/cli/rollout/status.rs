@@ -125,3 +125,52 @@ pub(super) fn must_be_positive(revision: i64) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::printer::Level;
+    use crate::ui::printer::capture::captured;
+
+    /// What is said on stderr while lines come at these seconds, a minute in all.
+    async fn said(lines: &[(u64, &str)]) -> Vec<(u64, String)> {
+        let (printer, capture) = captured(Level::Default);
+        let unobserved = Unobserved::default();
+        let began = Instant::now();
+        let mut said = Vec::new();
+        let watch = async {
+            for second in 0..60 {
+                for (_, line) in lines.iter().filter(|(at, _)| *at == second) {
+                    unobserved.note(line);
+                }
+                sleep(TICK).await;
+                let text = capture.err();
+                if !text.is_empty() && said.is_empty() {
+                    said.push((began.elapsed().as_secs(), text));
+                }
+            }
+        };
+        tokio::select! {
+            () = watch => {}
+            never = unobserved.warn(&printer) => match never {},
+        }
+        let before = said.first().map_or(0, |(_, text)| text.len());
+        assert_eq!(capture.err().len(), before, "it is said once");
+        said
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_that_nobody_looks_at_for_ten_seconds_is_told_of_once() {
+        let rolling = "Waiting for deployment \"web\" rollout to finish: 0 of 1 updated replicas are available...";
+        assert_eq!(said(&[(0, rolling)]).await, []);
+        assert_eq!(said(&[(0, UNOBSERVED), (9, rolling)]).await, []);
+        for lines in [&[(5, UNOBSERVED)][..], &[(5, UNOBSERVED), (12, UNOBSERVED)]] {
+            let [(at, warning)] = &said(lines).await[..] else {
+                panic!("{lines:?}: nothing is said");
+            };
+            assert!((15..=17).contains(at), "{lines:?}: after {at}s");
+            assert!(warning.starts_with("warning: no controller has looked at the change for 10s"));
+            assert!(warning.contains("'kubectl rs sync' acts from here"));
+        }
+    }
+}

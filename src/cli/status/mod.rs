@@ -18,7 +18,7 @@ use crate::diagnose::{Phase, Presence, diagnose};
 use crate::engine::options::{Scope, Which};
 use crate::engine::store::Item;
 use crate::error::{ExitCode, Failure};
-use crate::follow::{Gathered, look};
+use crate::follow::{Gathered, look, presence};
 use crate::ui::status::Shown;
 
 impl StatusArgs {
@@ -47,7 +47,10 @@ impl StatusArgs {
 
     /// Looks once.
     async fn look(&self, cluster: &Cluster, scope: &Scope) -> anyhow::Result<Vec<Shown>> {
-        let gathered = look(&cluster.client, scope, cluster.clock.now()).await?;
+        let mut gathered = look(&cluster.client, scope, cluster.clock.now()).await?;
+        if self.presence(cluster) == Presence::Unknown && gathered.has_work(scope) {
+            gathered.learn(presence(&cluster.client, cluster.clock).await);
+        }
         self.judge(cluster, scope, &gathered)
     }
 
@@ -88,7 +91,7 @@ impl StatusArgs {
     }
 
     /// The embedded cluster has no controller of its own, and what it holds is at rest.
-    fn presence(&self, cluster: &Cluster) -> Presence {
+    pub(super) fn presence(&self, cluster: &Cluster) -> Presence {
         match self.cluster.controller {
             Controller::Client | Controller::Server => Presence::Acting,
             Controller::Auto if cluster.embedded.is_some() => Presence::Acting,

@@ -112,7 +112,12 @@ impl<'a> View<'a> {
         let mut trouble = None;
         // Lines of the last frame that is on the terminal.
         let mut drawn = 0;
-        let mut watch = Watch::new(cluster.client.clone(), cluster.clock, scope.clone());
+        let mut watch = Watch::new(
+            cluster.client.clone(),
+            cluster.clock,
+            scope.clone(),
+            args.presence(cluster),
+        );
         loop {
             let looked = watch.next().await.map_err(anyhow::Error::from);
             match looked.and_then(|gathered| args.judge(cluster, scope, &gathered)) {

@@ -26,7 +26,7 @@ use super::kube_flags::KubeFlags;
 use super::manifests::{self, Manifests};
 use super::output::OutputFormat;
 use super::selection::{self, Selection, Targets};
-use super::wait::{self, Course, Pins};
+use super::wait::{self, AloneEar, Course, Pins};
 use crate::controller::action::Kind;
 use crate::controller::api::{Deployment, ObjectKey, ReplicaSet};
 use crate::controller::label_selector::LabelSelector;
@@ -76,9 +76,15 @@ impl SyncArgs {
             () = &mut signal => return Ok(ExitCode::Interrupted),
             () = outlast(self.limit()) => return wait::exit_code_of(&out_of_time(), &Board::default(), self.goal()),
         };
+        let (ear, alone) = AloneEar::new(&scope);
         let view = View::new(&self, format, &printer, authority.way_out());
         let options = self.options(scope.clone(), presets, &view, began.elapsed());
-        let engine = Engine::new(cluster.client.clone(), cluster.clock, options, view.sink());
+        let engine = Engine::new(
+            cluster.client.clone(),
+            cluster.clock,
+            options,
+            view.sink(ear),
+        );
         let (acting, is_acting) = watch::channel(true);
         let authority = authority.telling(acting);
         let _pods = self
@@ -88,7 +94,7 @@ impl SyncArgs {
             let run = async |engine: Engine| engine.run(signal).await;
             let summary = authority.run(engine, run).await;
             let board = view.finish()?;
-            let summary = summary.map_err(|error| outcome::cut_short(error, &board))?;
+            let summary = summary.map_err(|error| wait::cut_short(error, &board))?;
             self.print(&summary, &board, &cluster, &printer, format)
                 .await?;
             return wait::exit_code_of(&summary, &board, self.goal());
@@ -102,9 +108,11 @@ impl SyncArgs {
             timeout: None,
             needs_engine: true,
         };
-        let both = course.run(engine, authority, Engine::run, signal).await;
+        let both = course
+            .run(engine, authority, Engine::run, alone, signal)
+            .await;
         let board = view.finish()?;
-        let both = both?;
+        let both = both.map_err(|error| wait::cut_short(error, &board))?;
         self.print(&both.summary, &board, &cluster, &printer, format)
             .await?;
         let following = &self.following;

@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::cluster::Cluster;
 use crate::cli::manifests::resource;
 use crate::cli::output::OutputFormat;
-use crate::engine::error::EngineError;
 use crate::engine::run::Summary;
-use crate::error::Failure;
 use crate::manifest;
 use crate::ui::line::Line;
 use crate::ui::printer::Printer;
@@ -90,18 +88,4 @@ fn one_or_list(mut objects: Vec<Value>) -> Value {
         return objects.remove(0);
     }
     json!({ "apiVersion": "v1", "kind": "List", "items": objects, "metadata": {} })
-}
-
-/// What ended the run for all objects, and what had been done by then.
-pub(super) fn cut_short(error: EngineError, board: &Board) -> anyhow::Error {
-    let written: Vec<String> = board
-        .tracks()
-        .iter()
-        .filter(|track| track.steps > 0 && track.end.is_none())
-        .map(|track| track.account(&[], board.shows_namespaces()))
-        .collect();
-    if written.is_empty() {
-        return error.into();
-    }
-    Failure::error(error.to_string()).details(written).into()
 }

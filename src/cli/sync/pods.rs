@@ -6,7 +6,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::args::SyncArgs;
-use crate::cli::cluster::Cluster;
+use crate::cli::authority::way_to_act;
+use crate::cli::cluster::{Cluster, Controller};
 use crate::engine::actor::Finding;
 use crate::engine::options::{Goal, Scope};
 use crate::error::Failure;
@@ -46,10 +47,14 @@ pub(super) async fn check(
     finding: &Finding,
 ) -> Result<(), Failure> {
     if !args.cluster.acts(finding) {
-        return Err(Failure::error(format!(
-            "{finding}: pods are simulated only where sync acts"
-        ))
-        .hint("leave --simulate-pods out, or add --controller=client"));
+        let (why, way_out) = match args.cluster.controller {
+            Controller::Server => ("--controller=server".to_owned(), "--controller=auto"),
+            _ => (finding.to_string(), way_to_act(finding)),
+        };
+        return Err(
+            Failure::error(format!("{why}: pods are simulated only where sync acts"))
+                .hint(format!("leave --simulate-pods out, or act: {way_out}")),
+        );
     }
     if args.force {
         return Ok(());

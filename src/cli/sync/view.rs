@@ -9,6 +9,7 @@ use super::planned::Planned;
 use super::silence::Silence;
 use crate::cli::output::OutputFormat;
 use crate::cli::progress::ProgressView;
+use crate::cli::wait::AloneEar;
 use crate::engine::options::Gate;
 use crate::engine::pass::Sink;
 use crate::ui::printer::{Color, Level, Printer};
@@ -56,8 +57,8 @@ impl View {
         }
     }
 
-    /// Where the engine tells its events.
-    pub(super) fn sink(&self) -> Sink {
+    /// Where the engine tells its events; `alone` hears them too.
+    pub(super) fn sink(&self, alone: AloneEar) -> Sink {
         let (planned, asker) = (self.planned.clone(), self.asker.clone());
         let silence = Arc::clone(&self.silence);
         self.progress.sink(move |event| {
@@ -65,6 +66,7 @@ impl View {
                 asker.learn(event);
             }
             silence.hear(event);
+            alone.hear(event);
             planned
                 .as_ref()
                 .map_or(Ok(()), |planned| planned.show(event))

@@ -90,6 +90,21 @@ fn refused(summary: &Summary, board: &Board) -> Failures {
     failures
 }
 
+/// What ended the run for all objects, and what had been done by then.
+pub(in crate::cli) fn cut_short(error: impl Into<anyhow::Error>, board: &Board) -> anyhow::Error {
+    let error = error.into();
+    let written: Vec<String> = board
+        .tracks()
+        .iter()
+        .filter(|track| track.steps > 0 && track.end.is_none())
+        .map(|track| track.account(&[], board.shows_namespaces()))
+        .collect();
+    if written.is_empty() || error.is::<Failure>() {
+        return error;
+    }
+    Failure::error(error.to_string()).details(written).into()
+}
+
 /// Objects that a line names before it only counts.
 const NAMED: usize = 3;
 

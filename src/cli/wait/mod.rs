@@ -1,5 +1,6 @@
 //! `--wait`: what commands share that follow a rollout to its end. The flags, the reminders, the last word.
 
+mod alone;
 mod ending;
 mod logs;
 mod reminder;
@@ -29,7 +30,8 @@ use crate::error::ExitCode;
 use crate::follow::{Aim, Ending, Followed, Pin, Told, Waited, Waiting, wait};
 use crate::ui::printer::Printer;
 use crate::ui::status::{Shown, StatusRecord, last_words};
-pub(super) use ending::{exit_code as exit_code_of, timed_out};
+pub(super) use alone::{Alone, AloneEar};
+pub(super) use ending::{cut_short, exit_code as exit_code_of, timed_out};
 use reminder::Reminder;
 pub(super) use together::{Both, Stop};
 
@@ -99,7 +101,6 @@ impl WaitFlags {
     fn aim(&self) -> Aim {
         Aim {
             settle: self.settle,
-            stage: None,
             terminated: self.wait_terminated,
         }
     }
@@ -149,7 +150,7 @@ impl WaitFlags {
 
 impl Course<'_> {
     /// Goes to the end, whoever acts: the engine acts or follows as `authority` says, and `act` runs it, while failures
-    /// are looked out for.
+    /// are looked out for. `alone` has no rollout, and is brought to rest as well.
     ///
     /// # Errors
     /// When what is in scope can't be read.
@@ -158,6 +159,7 @@ impl Course<'_> {
         engine: Engine,
         authority: Authority,
         act: impl FnOnce(Engine, Stop) -> F,
+        alone: Alone,
         signal: impl Future<Output = ()>,
     ) -> anyhow::Result<Both>
     where
@@ -175,7 +177,7 @@ impl Course<'_> {
                 }
             };
             let follow = |stop| self.follow(presence, stop);
-            Box::pin(together::run(act, follow, signal)).await
+            Box::pin(together::run(act, follow, alone, signal)).await
         };
         authority.run(engine, run).await
     }
@@ -232,7 +234,7 @@ pub fn exit_code(followed: &Followed) -> ExitCode {
         None => ExitCode::TimedOut,
         Some(Ending::Complete | Ending::Deleted) => ExitCode::Done,
         Some(Ending::Failed) => ExitCode::RolloutFailed,
-        Some(Ending::Paused | Ending::StageReached { .. }) => ExitCode::Held,
+        Some(Ending::Paused) => ExitCode::Held,
         Some(Ending::Overtaken { .. }) => ExitCode::Overtaken,
     }
 }

@@ -4,13 +4,19 @@ use std::collections::BTreeMap;
 use std::future::{pending, ready};
 use std::time::Duration;
 
-use tokio::time::sleep;
+use k8s_openapi::jiff::Timestamp;
+use tokio::time::{Instant, sleep};
 
+use super::alone::{Alone, AloneEar};
 use super::together::{Both, Stop, run};
+use crate::controller::action::Kind;
 use crate::controller::api::ObjectKey;
 use crate::diagnose::{Budgets, Snapshot, diagnose};
 use crate::engine::error::EngineError;
+use crate::engine::event::{End, EngineEvent, Happening};
+use crate::engine::options::Scope;
 use crate::engine::run::{StoppedBy, Summary};
+use crate::engine::store::Item;
 use crate::error::ExitCode;
 use crate::follow::{Ending, Followed, Seen, Waited};
 use crate::ui::progress::Board;
@@ -60,7 +66,7 @@ async fn both(ending: Ending, after: Duration, signal: impl Future<Output = ()>)
         }
         Ok(waited(ending))
     };
-    run(act, follow, signal).await.unwrap()
+    run(act, follow, Alone::none(), signal).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,8 +104,42 @@ async fn what_following_finds_complete_is_complete() {
         sleep(soon).await;
         Ok(waited(Ending::Complete))
     };
-    let agreed = run(act, follow, pending()).await.unwrap();
+    let agreed = run(act, follow, Alone::none(), pending()).await.unwrap();
     assert_eq!(agreed.summary.stopped, None);
+}
+
+/// A ReplicaSet without a Deployment is not followed, so the end of following says nothing about it.
+#[tokio::test(start_paused = true)]
+async fn a_replica_set_alone_is_brought_to_rest_as_well() {
+    let key = ObjectKey::new("default", "cache");
+    let set = Item {
+        kind: Kind::ReplicaSet,
+        key: key.clone(),
+    };
+    for ending in [Ending::Complete, Ending::Failed] {
+        let (ear, alone) = AloneEar::new(&Scope::named([set.clone()]));
+        let hear = async {
+            for (after, what) in [
+                (5, Happening::Ended(End::Complete)),
+                (0, Happening::Waiting(Vec::new())),
+                (5, Happening::Ended(End::Complete)),
+            ] {
+                sleep(Duration::from_secs(after)).await;
+                ear.hear(&EngineEvent {
+                    at: Timestamp::UNIX_EPOCH,
+                    kind: Kind::ReplicaSet,
+                    key: key.clone(),
+                    what,
+                });
+            }
+        };
+        let follow = |_| async { Ok(waited(ending.clone())) };
+        let began = Instant::now();
+        let (both, ()) = tokio::join!(run(act, follow, alone, pending()), hear);
+        let both = both.unwrap();
+        assert!(began.elapsed() >= Duration::from_secs(10), "{ending:?}");
+        assert_eq!(both.summary.stopped, Some(StoppedBy::Signal));
+    }
 }
 
 /// The last look after Ctrl-C may find a failure. Whoever pressed it wants to know that nothing was waited for.

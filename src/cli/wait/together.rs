@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::alone::Alone;
 use super::ending;
 use crate::engine::error::EngineError;
 use crate::engine::event::End;
@@ -34,13 +35,14 @@ pub(in crate::cli) struct Both {
 /// A signal that stops acting or following.
 pub(in crate::cli) type Stop = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Runs both. `act` and `follow` are given the signals that stop them.
+/// Runs both. `act` and `follow` are given the signals that stop them. What is `alone` is acted on until it is at rest.
 ///
 /// # Errors
 /// What keeps either from going on.
 pub(super) async fn run<A, F>(
     act: impl FnOnce(Stop) -> A,
     follow: impl FnOnce(Stop) -> F,
+    mut alone: Alone,
     signal: impl Future<Output = ()>,
 ) -> anyhow::Result<Both>
 where
@@ -65,6 +67,12 @@ where
     };
     let watch = async {
         let waited = follow(Box::pin(raised(following))).await;
+        if waited.is_ok() {
+            tokio::select! {
+                () = alone.at_rest() => {}
+                () = raised(acted.clone()) => {}
+            }
+        }
         if let Some(grace) = waited.as_ref().ok().and_then(grace) {
             let _ = timeout(grace, raised(acted)).await;
         }
@@ -121,10 +129,10 @@ impl Both {
         let is_failure =
             |one: &&Followed| matches!(one.ending, Some(Ending::Failed | Ending::Overtaken { .. }));
         let failed = followed.iter().filter(is_failure);
-        let failed = failed.map(super::exit_code).max();
+        let failed = ExitCode::worst(failed.map(super::exit_code));
         // Acting that following has stopped knows no end of its own.
         let is_stopped = self.summary.stopped == Some(StoppedBy::Signal);
-        let all = followed.iter().map(super::exit_code).max();
+        let all = ExitCode::worst(followed.iter().map(super::exit_code));
         let all = all.filter(|_| is_stopped && self.summary.missing.is_empty());
         match (self.summary.stopped, failed.or(all)) {
             (None | Some(StoppedBy::Signal), Some(code)) if is_over => Ok(code),

@@ -31,6 +31,7 @@ fn dependent(name: &str, blocks: bool) -> Dependent {
     Dependent {
         target: target(Kind::Pod, name),
         blocks,
+        waits: false,
     }
 }
 
@@ -69,6 +70,9 @@ fn told(plan: &Plan) -> Vec<String> {
             remaining,
             ..
         } => format!("remove {finalizer}, leave {remaining:?}"),
+        Action::Unblock { target, owner_uids } => {
+            format!("unblock {} for {}", target.key.name, owner_uids.join(", "))
+        }
         other => format!("{other:?}"),
     };
     let steps = plan.steps.iter();
@@ -153,6 +157,25 @@ fn in_the_foreground_an_object_waits_for_dependents_that_block_it() {
         );
     }
     check(&going(&["example.com/mine"], vec![]), &[]);
+}
+
+#[test]
+fn between_an_owner_and_a_dependent_that_both_wait_it_blocks_no_owner() {
+    use OwnerState::{Gone, Waiting};
+    let circle = |state, blocks, waits| {
+        let mut snapshot = living(vec![owner("a", state), owner("b", state)]);
+        snapshot.owners[1].reference.block_owner_deletion = blocks;
+        snapshot.dependents = vec![dependent("a", true), dependent("d", true)];
+        snapshot.dependents[0].waits = waits;
+        snapshot
+    };
+    let delete = "delete p Foreground: replicaset a is being deleted, dependents first";
+    let unblock = "unblock p for uid of b: replicaset a is being deleted, dependents first";
+    check(&circle(Waiting, true, true), &[unblock, delete]);
+    check(&circle(Waiting, false, true), &[delete]);
+    check(&circle(Waiting, true, false), &[delete]);
+    let gone = "delete p Background: replicaset a is gone";
+    check(&circle(Gone, true, true), &[gone]);
 }
 
 #[test]

@@ -373,7 +373,7 @@ const EXPECTED: &[(&str, &str, Class, &[&str])] = &[
     ),
     (
         "failed",
-        "starting",
+        "readinessProbe",
         Class::Note,
         &["readiness-probe/ready-redir"],
     ),
@@ -404,7 +404,7 @@ const EXPECTED: &[(&str, &str, Class, &[&str])] = &[
     ),
     (
         "degraded",
-        "starting",
+        "readinessProbe",
         Class::Note,
         &["sidecar-crash/readiness-probe"],
     ),

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::api::{Autoscaler, Node, Quota};
-use super::super::{Budgets, Change, Diagnosis, Phase, Presence, Snapshot, diagnose};
+use super::super::{Budgets, Change, Code, Diagnosis, Phase, Presence, Snapshot, diagnose};
 use super::world::{World, at, told};
 use crate::controller::api::Deployment;
 
 const NOW: &str = "2026-11-29T16:40:00Z";
 
-fn world() -> World {
+pub(super) fn world() -> World {
     World::new(at(NOW))
 }
 
 /// A pod of the new ReplicaSet with one container in this state.
-fn pod(name: &str, status: &Value) -> Value {
+pub(super) fn pod(name: &str, status: &Value) -> Value {
     let mut status_of_web = status.clone();
     status_of_web["name"] = json!("web");
     status_of_web["image"] = json!("reg.example.com/web:2");
@@ -34,7 +34,7 @@ fn pod(name: &str, status: &Value) -> Value {
     })
 }
 
-fn waiting(reason: &str, message: &str) -> Value {
+pub(super) fn waiting(reason: &str, message: &str) -> Value {
     json!({"state": {"waiting": {"reason": reason, "message": message}}})
 }
 
@@ -44,7 +44,7 @@ fn crashed(exits: i32) -> Value {
     json!({"restartCount": exits - 1, "state": {"terminated": end}, "lastState": {}})
 }
 
-fn event(kind: &str, name: &str, reason: &str, message: &str, count: i32) -> Value {
+pub(super) fn event(kind: &str, name: &str, reason: &str, message: &str, count: i32) -> Value {
     json!({
         "type": "Warning", "reason": reason, "message": message, "count": count,
         "firstTimestamp": "2026-11-29T16:39:10Z", "lastTimestamp": "2026-11-29T16:39:58Z",
@@ -55,7 +55,7 @@ fn event(kind: &str, name: &str, reason: &str, message: &str, count: i32) -> Val
 const NOT_FOUND: &str = "rpc error: code = NotFound desc = reg.example.com/web:2: not found";
 
 /// A Deployment of 5 in the midst of a rolling update: 2 new pods, 4 old ones.
-fn rolling() -> World {
+pub(super) fn rolling() -> World {
     let mut world = world();
     world.deployment["spec"]["replicas"] = json!(5);
     world.deployment["spec"]["strategy"]["rollingUpdate"] =
@@ -247,7 +247,9 @@ fn a_deadline_comes_with_the_cause() {
         "web-1-a",
         &waiting("CreateContainerConfigError", "secret \"db\" not found"),
     ));
-    insta::assert_snapshot!(told(&world.diagnosis()));
+    let diagnosis = world.diagnosis();
+    assert_eq!(diagnosis.verdict.code, Some(Code::DeadlineExceeded));
+    insta::assert_snapshot!(told(&diagnosis));
 }
 
 #[test]
@@ -309,9 +311,39 @@ fn a_change_that_nobody_looks_at_means_that_no_controller_acts() {
             &Budgets::default(),
         )
     };
-    assert_eq!(phase_of(&seen(9, Presence::Unknown)), Phase::Progressing);
+    let soon = seen(9, Presence::Unknown);
+    assert_eq!(phase_of(&soon), Phase::Progressing);
+    assert_eq!(soon.verdict.code, Some(Code::NotObserved));
     assert_eq!(phase_of(&seen(60, Presence::Acting)), Phase::Progressing);
     insta::assert_snapshot!(told(&seen(10, Presence::Unknown)));
+}
+
+#[test]
+fn a_controller_manager_that_is_gone_is_told_of_where_there_is_work_left() {
+    let told_of = |world: &World| {
+        let snapshot = Snapshot {
+            controller: Presence::Missing(at("2026-11-29T16:38:00.123456Z")),
+            ..world.snapshot()
+        };
+        told(&diagnose(&snapshot, &Budgets::default()))
+    };
+    let mut world = rolling();
+    insta::assert_snapshot!(told_of(&world), @"
+    waiting: the controller manager is gone: it renews its Lease no more
+      controllerMissing (ControllerMissing, Deployment): the controller manager is gone: it renews its Lease no more
+        « Lease kube-system/kube-controller-manager: renewTime 2026-11-29T16:38:00Z
+        → act from here: kubectl rs sync --controller=client --wait
+      blockedByBounds (Note, Deployment): total 6 = 5 + maxSurge 1, available 4 = 5 − maxUnavailable 1: neither side may move until 1 of 2 new pods is ready
+    ");
+    // What is held back on purpose waits for nobody.
+    world.deployment["spec"]["paused"] = json!(true);
+    assert!(!told_of(&world).contains("controllerMissing"));
+    let mut complete = World::new(at(NOW));
+    let numbers = json!({"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1,
+        "readyReplicas": 1, "availableReplicas": 1});
+    complete.deployment["status"] = numbers.clone();
+    complete.set["status"] = numbers;
+    assert!(!told_of(&complete).contains("controllerMissing"));
 }
 
 #[test]

@@ -108,6 +108,16 @@ fn snapshot(file: &Value, case: &Value, now: Timestamp) -> Snapshot {
             set.clone()
         };
         world.set = merged(world.set, &set);
+    } else if let Some(deployment) = part(file, case, "deployment") {
+        // All pods are of the one ReplicaSet, so its numbers are the Deployment's.
+        for (number, of_all) in [
+            ("replicas", "updatedReplicas"),
+            ("readyReplicas", "readyReplicas"),
+            ("availableReplicas", "availableReplicas"),
+        ] {
+            let count = deployment["status"][of_all].as_i64().unwrap_or(0);
+            world.set["status"][number] = json!(count);
+        }
     }
     if let Some(deployment) = part(file, case, "deployment") {
         world.deployment = merged(world.deployment, deployment);
@@ -135,6 +145,7 @@ fn merged(mut base: Value, over: &Value) -> Value {
 }
 
 /// A Deployment `web` with one ReplicaSet of its template, one replica, whatever pods and events.
+#[derive(Clone)]
 pub(super) struct World {
     pub(super) now: Timestamp,
     pub(super) deployment: Value,

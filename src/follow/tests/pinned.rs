@@ -11,7 +11,6 @@ use super::super::{Aim, Ending, Follower};
 use crate::controller::api::{Deployment, ReplicaSet};
 use crate::diagnose::api::Pod;
 use crate::diagnose::{Budgets, Change, Phase, Snapshot, diagnose};
-use crate::engine::options::Stage;
 
 fn second(second: i64) -> Timestamp {
     let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("an instant");
@@ -80,24 +79,6 @@ fn a_deployment_made_anew_is_another_one() {
         ..seen("web:2", 2, 0, 1)
     };
     assert_eq!(look(&mut follower, &again), Some(Ending::Deleted));
-}
-
-#[test]
-fn stages_end_at_their_share() {
-    let stage = Some(Stage::Percent(50));
-    let mut follower = Follower::new(
-        Aim {
-            stage,
-            ..Aim::default()
-        },
-        None,
-    );
-    assert_eq!(look(&mut follower, &seen("web:2", 0, 0, 0)), None);
-    let reached = Ending::StageReached {
-        available: 1,
-        stage: 1,
-    };
-    assert_eq!(look(&mut follower, &seen("web:2", 1, 0, 1)), Some(reached));
 }
 
 /// Without a readiness probe a container is ready whenever it runs, so completion alone proves nothing.

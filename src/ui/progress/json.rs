@@ -265,6 +265,7 @@ impl<'a> Facts<'a> {
             Action::ReleasePod { target, .. } => Self::new("release", target),
             Action::Collect { target, .. } => Self::new("delete", target).of_revision(revisions),
             Action::Disown { target, .. } => Self::new("release", target).of_revision(revisions),
+            Action::Unblock { target, .. } => Self::new("unblock", target).of_revision(revisions),
             Action::RemoveFinalizer { target, .. } => {
                 Self::new("removeFinalizer", target).of_revision(revisions)
             }

@@ -225,12 +225,20 @@ fn cause(finding: &Finding, shown: &Shown, layout: Layout) -> Vec<Line> {
 
 fn facts(finding: &Finding, shown: &Shown) -> String {
     let mut facts = vec![finding.code.name().to_owned()];
-    if finding.class != Class::Note {
-        facts.push(finding.class.words().to_owned());
+    match finding.class {
+        Class::Note => {}
+        Class::TerminalAfterBudget if finding.is_final => {
+            facts.push("has not recovered".to_owned());
+        }
+        class => facts.push(class.words().to_owned()),
     }
     if let Some(since) = finding.since {
         let age = shown.at.duration_since(since).max(SignedDuration::ZERO);
         facts.push(format!("for {}", human_duration(age)));
+    }
+    if let Some(until) = finding.until {
+        let left = until.duration_since(shown.at).max(SignedDuration::ZERO);
+        facts.push(format!("{} left", human_duration(left)));
     }
     facts.join(", ")
 }

@@ -2,12 +2,16 @@
 
 use super::{Layout, Shown, sign};
 use crate::diagnose::Verdict;
+use crate::ui::escape::Clean;
 use crate::ui::line::{Line, Tone};
 use crate::ui::tables::{self, table};
 
 const HEADER: [&str; 6] = ["NAME", "STATUS", "REVISION", "AVAILABLE", "OLD", "WHY"];
 /// Spaces between columns.
 const GAP: u16 = 2;
+/// Names are shortened where less than this would be left for the cause, but to no less than that.
+const WHY_LEAST: usize = 24;
+const NAME_LEAST: usize = 16;
 
 /// A row each, the worst first; cut to the room.
 pub fn rows(all: &[Shown], layout: Layout) -> Vec<Line> {
@@ -16,8 +20,11 @@ pub fn rows(all: &[Shown], layout: Layout) -> Vec<Line> {
         let verdict = &shown.diagnosis.verdict;
         (verdict.phase, verdict.object.clone())
     });
-    let cells = sorted.iter().map(|shown| row(shown, layout));
-    let drawn = table(HEADER, cells, GAP);
+    let mut cells: Vec<[String; 6]> = sorted.iter().map(|shown| row(shown, layout)).collect();
+    if let Some(columns) = layout.columns {
+        shorten_names(&mut cells, columns);
+    }
+    let drawn = table(HEADER, cells.into_iter(), GAP);
     let signs = sorted
         .iter()
         .map(|shown| Some(sign(shown.diagnosis.verdict.phase)));
@@ -34,6 +41,22 @@ pub fn rows(all: &[Shown], layout: Layout) -> Vec<Line> {
             }
         })
         .collect()
+}
+
+/// Leaves room for the causes. Of a name both ends count: namespaces stand before it, and what tells siblings apart behind.
+fn shorten_names(cells: &mut [[String; 6]], columns: usize) {
+    let width = |column: usize| {
+        let cells = cells.iter().map(|row| Clean::new(&row[column]).width());
+        cells.chain([HEADER[column].len()]).max().unwrap_or(0)
+    };
+    let others: usize = (1..5).map(|column| width(column) + usize::from(GAP)).sum();
+    let signs_and_gap = 2 + usize::from(GAP);
+    let why = width(5).min(WHY_LEAST);
+    let room = columns.saturating_sub(others + signs_and_gap + why);
+    for row in cells {
+        let name = Clean::new(&row[0]);
+        row[0] = name.truncate_middle(room.max(NAME_LEAST)).to_string();
+    }
 }
 
 /// `AVAILABLE` is of the new pods, `OLD` how many pods of other revisions are left.

@@ -160,6 +160,23 @@ fn rows_have_the_worst_first_and_keep_to_the_room() {
     insta::assert_snapshot!("rows", text(&lines));
 }
 
+/// Whatever the names: the causes are what rows are read for.
+#[test]
+fn long_names_leave_room_for_the_causes() {
+    let long = "frontend-with-a-rather-long-name-for-a-deployment-blue";
+    let mut shown = failing();
+    shown.diagnosis.verdict.object.name = long.to_owned();
+    let all = [complete("api"), shown];
+    let lines = rows(&all, layout(80));
+    assert!(lines.iter().all(|line| line.width() <= 80));
+    insta::assert_snapshot!(text(&lines), @"
+      NAME              STATUS    REVISION  AVAILABLE  OLD  WHY
+    ✗ frontend…nt-blue  failed    3         0/5        4    2 pods: image web:9 doe…
+    ✓ api               complete  2         5/5        0
+    ");
+    assert!(text(&rows(&all, layout(160))).contains(long));
+}
+
 #[test]
 fn documents_carry_no_escapes_and_no_markup_of_others() {
     let all = [failing(), complete("api")];

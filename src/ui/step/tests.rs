@@ -78,6 +78,10 @@ fn rare_actions() -> Vec<Action> {
             target: pod(),
             owner_uid: owner_uid(),
         },
+        Action::Unblock {
+            target: pod(),
+            owner_uids: vec![owner_uid()],
+        },
         Action::RemoveFinalizer {
             target: deployment(),
             finalizer: "orphan",
@@ -123,6 +127,7 @@ fn every_step_has_words() {
     update status of web-6d4b (revision 1) | updated status of web-6d4b (revision 1)
     delete web-6d4b (revision 1) | deleted web-6d4b (revision 1)
     release pod web-6d4b-x1 | released pod web-6d4b-x1
+    unblock pod web-6d4b-x1 | unblocked pod web-6d4b-x1
     remove finalizer orphan of deployment web | removed finalizer orphan of deployment web
     ");
 }
