@@ -32,10 +32,13 @@ pub struct Purpose<'a> {
     pub force: bool,
     /// Whether to wait for as long as another client acts.
     pub is_patient: bool,
+    /// Whether another client that acts is followed, as a controller manager is.
+    pub follows_clients: bool,
     /// Whether it was said already who acts.
     pub is_told: bool,
 }
 
+const FOLLOWING: &str = "following, nothing is written to ReplicaSets and pods";
 /// What to give for acting where nobody can say whether somebody else does.
 const ACT: &str = "--controller=client";
 /// What to give for acting beside a live controller manager.
@@ -159,9 +162,7 @@ impl ClusterFlags {
             };
             let flags = way_to_act(&finding);
             if !purpose.is_told {
-                printer.talk(format!(
-                    "{why}: following, nothing is written to ReplicaSets and pods ({flags} to act)"
-                ));
+                printer.talk(format!("{why}: {FOLLOWING} ({flags} to act)"));
             }
             return Ok(Authority::Follow(flags));
         }
@@ -181,9 +182,17 @@ impl ClusterFlags {
                 rival.holder, rival.age
             ));
         };
-        let mandate = Mandate::acquire(cluster.client.clone(), cluster.clock, claim, wait)
-            .await
-            .map_err(|error| refused(&error))?;
+        let mandate = Mandate::acquire(cluster.client.clone(), cluster.clock, claim, wait).await;
+        let follows = purpose.follows_clients && self.controller == Controller::Auto;
+        let mandate = match mandate {
+            Err(taken @ MandateError::Taken(_)) if follows => {
+                if !purpose.is_told {
+                    printer.talk(format!("{taken}: {FOLLOWING}"));
+                }
+                return Ok(Authority::Follow(ACT));
+            }
+            mandate => mandate.map_err(|error| refused(&error))?,
+        };
         let (standings, release) = mandate.split();
         let printer = printer.clone();
         let said = standings.inspect(move |standing| printer.warning(&standing.to_string()));

@@ -111,6 +111,7 @@ impl<'a> Journey<'a> {
             is_dry: false,
             force: self.flags.force,
             is_patient: false,
+            follows_clients: true,
             is_told: self.is_told,
         };
         flags

@@ -18,6 +18,7 @@ use crate::cli::objects::{self, Found};
 use crate::cli::report::Report;
 use crate::cli::resource::Resource;
 use crate::clock::Clock;
+use crate::engine::mandate::{Claim, Mandate};
 use crate::engine::options::{DryRun, Goal, Options, Scope};
 use crate::engine::run::Engine;
 use crate::error::ExitCode;
@@ -148,6 +149,27 @@ impl World {
         self
     }
 
+    /// Another client that acts, and holds its Lease.
+    async fn with_client(mut self) -> Self {
+        let claim = Claim {
+            scope: Scope::everything(None),
+            labels: String::new(),
+            identity: "elsewhere_7".to_owned(),
+            force: false,
+            patient: false,
+        };
+        let client = self.sandbox.client();
+        let mandate = Mandate::acquire(client, self.cluster.clock, claim, |_| {}).await;
+        let (standings, release) = mandate.unwrap().split();
+        let engine = self.engine(Options::new(Scope::everything(None), Goal::Forever));
+        self.tasks.push(tokio::spawn(async move {
+            let engine = engine.under(standings);
+            engine.run(std::future::pending()).await.unwrap();
+            release.now().await;
+        }));
+        self
+    }
+
     async fn web(&self) -> Found {
         let resource = Resource::parse("deployments").unwrap();
         objects::get(&self.cluster.client, resource, "default", "web")
@@ -243,6 +265,20 @@ async fn a_change_is_followed_to_its_end_whoever_acts() {
         };
         assert!(end.told.starts_with(who_acts), "{who:?}: {}", end.told);
     }
+}
+
+/// Two clients never act on one Deployment; that another one does is no reason to fail.
+#[tokio::test(start_paused = true)]
+async fn another_client_that_acts_is_followed() {
+    let world = World::new(Who::We, "web:1").await.with_client().await;
+    let end = world.set_image("web:2", "--wait").await;
+    assert_eq!(end.code, ExitCode::Done, "{}", end.told);
+    assert_eq!((world.pods("web:1"), world.pods("web:2")), (0, REPLICAS));
+    let told = lines(&end.told, "another client acts here: elsewhere_7");
+    assert_eq!(told.len(), 1, "{}", end.told);
+    assert!(told[0].ends_with("following, nothing is written to ReplicaSets and pods"));
+    let end = world.set_image("web:3", "--wait --controller=client").await;
+    assert_eq!(end.code, ExitCode::Error, "{}", end.told);
 }
 
 #[tokio::test(start_paused = true)]

@@ -179,6 +179,7 @@ impl SyncArgs {
             is_dry,
             force: self.force,
             is_patient: self.leader_elect,
+            follows_clients: false,
             is_told: false,
         };
         let authority = self
