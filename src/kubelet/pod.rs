@@ -167,6 +167,16 @@ pub struct SeenContainer {
     pub last_state: SeenState,
 }
 
+impl SeenContainer {
+    /// Whether it had been tried to start, in vain.
+    pub fn is_stuck(&self) -> bool {
+        self.state.waiting.as_ref().is_some_and(|waiting| {
+            let reason = waiting.reason.as_str();
+            !matches!(reason, "" | "ContainerCreating" | "PodInitializing")
+        })
+    }
+}
+
 /// A container's state as it was written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

@@ -161,6 +161,31 @@ fn rollout_status_tells_of_a_change_that_nobody_looks_at() {
     ");
 }
 
+/// What an embedded cluster was loaded with goes on as it was when it had come to rest.
+#[test]
+fn status_of_a_loaded_cluster_has_the_causes() {
+    let program = Program::new();
+    let manifest = |name: &str, image: &str, fails: &str| {
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}, "annotations": {"sandbox.kubectl-rs.dev/fails": fails}},
+                "spec": {"containers": [{"name": "web", "image": image}]},
+            },
+        }})
+    };
+    for (fails, code) in [
+        ("ErrImagePull", "imageNotFound"),
+        ("CreateContainerError", "containerCreate"),
+        ("ErrImageNeverPull", "imageNeverPull"),
+    ] {
+        program.write("web.json", manifest("web", "web:2", fails).to_string());
+        let ended = program.run("status --embedded=web.json deploy/web");
+        assert!(ended.stdout.contains(code), "{fails}: {}", ended.stdout);
+    }
+}
+
 fn has_no_controls(ended: &Ended) {
     for text in [&ended.stdout, &ended.stderr] {
         let control = text.chars().find(|c| c.is_control() && *c != '\n');

@@ -5,7 +5,7 @@ use k8s_openapi::jiff::SignedDuration;
 use super::run::SYNC_PERIOD;
 use super::{Container, Context, Role, Stage, probe_of, reason_of};
 use crate::kubelet::behaviour::Failure;
-use crate::kubelet::pod::{SeenContainer, SeenTerminated, SeenWaiting};
+use crate::kubelet::pod::{SeenContainer, SeenTerminated};
 use crate::kubelet::probe::ProbeKind;
 use crate::kubelet::status::{ContainerState, Terminated};
 
@@ -37,8 +37,7 @@ impl Container {
             self.failures += 1;
             self.image_present = true;
             self.back_off(ctx, SignedDuration::ZERO);
-        } else if seen.state.waiting.as_ref().is_some_and(is_trouble) {
-            // It is tried again at once, so that what is shown goes on, too.
+        } else if seen.is_stuck() {
             self.try_to_start(ctx);
         }
     }
@@ -56,14 +55,6 @@ impl Container {
             self.ready = self.role == Role::Init && code == 0;
         }
     }
-}
-
-/// Whether it had been tried to start.
-fn is_trouble(waiting: &SeenWaiting) -> bool {
-    !matches!(
-        waiting.reason.as_str(),
-        "" | "ContainerCreating" | "PodInitializing"
-    )
 }
 
 fn ended(seen: &SeenTerminated) -> Terminated {

@@ -17,7 +17,7 @@ use super::container::{Container, Context, Role, signed};
 use super::container_spec::ContainerSpec;
 use super::event::PodEvent;
 use super::names;
-use super::pod::PodView;
+use super::pod::{PodView, SeenContainer};
 use crate::controller::action::EventType::Warning;
 use crate::controller::api::Phase;
 
@@ -136,7 +136,10 @@ impl PodRun {
     /// Takes over a pod whose status says that it ran before.
     pub(super) fn adopt(&mut self, now: Timestamp) {
         let seen = &self.pod.status;
-        if matches!(seen.phase, Phase::Other | Phase::Pending) {
+        // One that can't start is tried again at once, so that what its status says goes on.
+        let is_stuck = seen.init_container_statuses.is_empty()
+            && seen.container_statuses.iter().any(SeenContainer::is_stuck);
+        if seen.phase == Phase::Other || (seen.phase == Phase::Pending && !is_stuck) {
             return;
         }
         self.bound = seen.start_time.as_ref().map_or(now, |time| time.0);

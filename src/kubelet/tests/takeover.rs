@@ -96,23 +96,22 @@ fn pods_on_their_way_go_on() {
      20.000s slow: Running web=running
      20.000s starting: Running web=starting
      20.000s twins: Running ready other=running+ web=running+
-     20.000s waits: Pending web=ContainerCreating
+     20.000s waits: Pending web=ErrImagePull
      20.371s init: Pending load=running web=PodInitializing
      20.603s late: Failed web=Error(143)
      20.603s late: gone
      20.862s slow: Failed web=Error(143)
      20.862s slow: gone
-     21.805s waits: Pending web=ErrImagePull
      32.000s starting: Running ready web=running+
-     34.805s waits: Pending web=ImagePullBackOff
+     33.000s waits: Pending web=ImagePullBackOff
      40.000s crash: Running ready web#3=running+
      41.000s crash: Running web#3=Error(1)
-     47.805s waits: Pending web=ErrImagePull
+     46.000s waits: Pending web=ErrImagePull
+     59.000s waits: Pending web=ImagePullBackOff
      60.000s nowhere: Pending
      60.000s nowhere: Pending web=ContainerCreating
-     60.805s waits: Pending web=ImagePullBackOff
+     60.805s waits: Running ready web=running+
      61.473s nowhere: Running ready web=running+
-     62.610s waits: Running ready web=running+
      80.371s init: Pending load=Completed(0)+ web=PodInitializing
      81.000s crash: Running ready web#4=running+
      81.760s init: Running ready load=Completed(0)+ web=running+

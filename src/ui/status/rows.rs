@@ -1,7 +1,8 @@
 //! Several Deployments, a row each, the worst first.
 
 use super::{Layout, Shown, sign};
-use crate::diagnose::Verdict;
+use crate::controller::plural::count;
+use crate::diagnose::{Diagnosis, Finding, Side};
 use crate::ui::escape::Clean;
 use crate::ui::line::{Line, Tone};
 use crate::ui::tables::{self, table};
@@ -75,14 +76,22 @@ fn row(shown: &Shown, layout: Layout) -> [String; 6] {
             overview.desired
         ),
         old.to_string(),
-        why(verdict),
+        why(&shown.diagnosis),
     ]
 }
 
-/// The cause; numbers are in the row already.
-fn why(verdict: &Verdict) -> String {
-    match verdict.code {
-        Some(_) => verdict.message.clone(),
-        None => String::new(),
+/// The cause; numbers are in the row already. Of what is complete the restarts: complete is no proof of health.
+fn why(diagnosis: &Diagnosis) -> String {
+    if diagnosis.verdict.code.is_some() {
+        return diagnosis.verdict.message.clone();
     }
+    let restarts = |finding: &Finding| -> i32 {
+        let restarts = finding.pods.iter().map(|pod| pod.restarts);
+        restarts.fold(0, i32::saturating_add)
+    };
+    let of_new = diagnosis.findings.iter().filter(|it| it.side == Side::New);
+    let mut scars = of_new.map(|it| (restarts(it), it)).filter(|(n, _)| *n > 0);
+    scars.next().map_or_else(String::new, |(n, finding)| {
+        format!("{}: {}", count(n, "restart"), finding.message)
+    })
 }

@@ -160,6 +160,20 @@ fn rows_have_the_worst_first_and_keep_to_the_room() {
     insta::assert_snapshot!("rows", text(&lines));
 }
 
+#[test]
+fn complete_rows_tell_of_restarts() {
+    let mut healed = complete("api");
+    let mut scar = finding();
+    scar.message = "container web ends with exit code 1, and runs again".to_owned();
+    scar.pods[0].restarts = 7;
+    healed.diagnosis.findings = vec![scar];
+    insta::assert_snapshot!(text(&rows(&[healed, complete("db")], layout(120))), @"
+      NAME  STATUS    REVISION  AVAILABLE  OLD  WHY
+    ✓ api   complete  2         5/5        0    7 restarts: container web ends with exit code 1, and runs again
+    ✓ db    complete  2         5/5        0
+    ");
+}
+
 /// Whatever the names: the causes are what rows are read for.
 #[test]
 fn long_names_leave_room_for_the_causes() {
