@@ -59,6 +59,13 @@ pub struct Cluster {
     pub(super) embedded: Option<Embedded>,
 }
 
+impl Cluster {
+    /// The namespace to work in; `None`: all of them.
+    pub(super) fn namespace_or_all(&self, all: bool) -> Option<&str> {
+        (!all).then_some(&*self.namespace)
+    }
+}
+
 impl ClusterFlags {
     /// Connects to the cluster, or makes it.
     ///

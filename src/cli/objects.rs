@@ -113,7 +113,7 @@ impl<'a> Query<'a> {
         cluster: &Cluster,
         types: &[&'static Resource],
     ) -> Vec<anyhow::Result<Found>> {
-        let namespace = (!self.all_namespaces).then_some(&*cluster.namespace);
+        let namespace = cluster.namespace_or_all(self.all_namespaces);
         let mut found = Vec::new();
         for resource in types {
             match list(&cluster.client, resource, namespace, self.selector).await {
@@ -200,11 +200,7 @@ pub(super) async fn get(
         .get(name, &GetParams::default())
         .map_err(kube::Error::BuildRequest)?;
     match client.request(request).await {
-        Ok(json) => Ok(Found {
-            resource,
-            json,
-            says_namespace: false,
-        }),
+        Ok(json) => Ok(Found::new(resource, json)),
         Err(error) if is_not_found(&error) && resource.namespaced && namespace != "default" => {
             let request = Request::new("/api/v1/namespaces")
                 .get(namespace, &GetParams::default())
@@ -263,11 +259,7 @@ pub(super) async fn list(
 fn typed(resource: &'static Resource, mut json: Value) -> Found {
     json["apiVersion"] = resource.api_version.into();
     json["kind"] = resource.kind.into();
-    Found {
-        resource,
-        json,
-        says_namespace: false,
-    }
+    Found::new(resource, json)
 }
 
 /// The objects in files, each with its namespace: its own, which must not contradict the flag, or the default one.
@@ -308,11 +300,7 @@ pub(super) fn read_files(
             if resource.namespaced {
                 json["metadata"]["namespace"] = namespace.into();
             }
-            Ok(Found {
-                resource,
-                json,
-                says_namespace: false,
-            })
+            Ok(Found::new(resource, json))
         })
         .collect()
 }

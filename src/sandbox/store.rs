@@ -157,13 +157,10 @@ impl Store {
         value: Value,
     ) -> Arc<Object> {
         let revision = self.revision + 1;
-        let key = object::key_of(&value);
-        let objects = &mut self.collection(collection).objects;
-        let previous = objects.get(&key).map(AsRef::as_ref);
-        let object = Arc::new(Object::replacing(previous, view, value, revision));
-        let before = objects.insert(key, object.clone());
-        self.record(collection, before, Some(object.clone()));
-        object
+        let previous = self.get(collection, &object::key_of(&value));
+        let previous = previous.map(AsRef::as_ref);
+        let object = Object::replacing(previous, view, value, revision);
+        self.insert(collection, object)
     }
 
     /// Stores another status of an object, unless it is the same; the result is what is stored then.
@@ -173,9 +170,14 @@ impl Store {
         stored: &Arc<Object>,
         status: &Value,
     ) -> Arc<Object> {
-        let Some(object) = stored.with_status(status, self.revision + 1) else {
-            return Arc::clone(stored);
-        };
+        match stored.with_status(status, self.revision + 1) {
+            Some(object) => self.insert(collection, object),
+            None => Arc::clone(stored),
+        }
+    }
+
+    /// Puts an object in its place; it carries the next revision already.
+    fn insert(&mut self, collection: &'static str, object: Object) -> Arc<Object> {
         let object = Arc::new(object);
         let objects = &mut self.collection(collection).objects;
         let before = objects.insert(object.key().clone(), object.clone());

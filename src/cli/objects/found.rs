@@ -18,6 +18,15 @@ pub(in crate::cli) struct Found {
 }
 
 impl Found {
+    /// An object that its name tells from others.
+    pub(in crate::cli) fn new(resource: &'static Resource, json: Value) -> Self {
+        Self {
+            resource,
+            json,
+            says_namespace: false,
+        }
+    }
+
     /// Its name.
     pub(in crate::cli) fn name(&self) -> &str {
         self.json["metadata"]["name"].as_str().unwrap_or_default()

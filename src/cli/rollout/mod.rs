@@ -146,7 +146,7 @@ impl Job {
         if !self.found.is_empty() {
             return None;
         }
-        let namespace = (!self.all_namespaces).then_some(&*self.cluster.namespace);
+        let namespace = self.cluster.namespace_or_all(self.all_namespaces);
         Some(self.allow_missing.end(namespace, &self.printer))
     }
 

@@ -126,7 +126,7 @@ impl ImageArgs {
         let found = all_or_none(query.fetch(&cluster, kube).await?)?;
         setting.validate(&objects)?;
         if found.is_empty() {
-            let namespace = (!objects.all_namespaces).then_some(&*cluster.namespace);
+            let namespace = cluster.namespace_or_all(objects.all_namespaces);
             return Ok(self.allow_missing.end(namespace, &printer));
         }
         if dry_run == DryRun::Client {

@@ -214,11 +214,7 @@ mod tests {
             "metadata": {"annotations": {"deployment.kubernetes.io/revision": "1", "note": "theirs"}},
             "spec": {"template": template},
         });
-        let found = |word: &str, json: Value| Found {
-            resource: Resource::parse(word).unwrap(),
-            json,
-            says_namespace: false,
-        };
+        let found = |word: &str, json: Value| Found::new(Resource::parse(word).unwrap(), json);
         let set = Set {
             slim: ReplicaSet::from_json(&json).unwrap(),
             full: found("rs", json),
