@@ -32,11 +32,26 @@ async fn patch(client: &Client, path: &str, body: Value) -> Result<Value, kube::
     client.request(request.expect("a request")).await
 }
 
-/// Who was ever there, and the most that were there at once.
+/// Who was ever there, and the most active pods at once.
 #[derive(Default)]
 struct Seen {
     all: BTreeSet<String>,
-    most: usize,
+    most: Vec<Value>,
+}
+
+impl Seen {
+    fn note(&mut self, pods: &[Value]) {
+        let uids = pods
+            .iter()
+            .filter_map(|pod| pod["metadata"]["uid"].as_str());
+        self.all.extend(uids.map(str::to_owned));
+        // A server marks a pod as going before it removes it: for a moment, or for good when it is killed in between.
+        let active = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null();
+        let active: Vec<Value> = pods.iter().filter(active).cloned().collect();
+        if active.len() > self.most.len() {
+            self.most = active;
+        }
+    }
 }
 
 /// Makes one pod ready at each look, and counts what it sees.
@@ -48,14 +63,7 @@ async fn kubelet(client: Client, seen: Arc<Mutex<Seen>>) {
             continue;
         };
         let pods = list["items"].as_array().cloned().unwrap_or_default();
-        {
-            let mut seen = seen.lock().expect("no panic");
-            seen.most = seen.most.max(pods.len());
-            let uids = pods
-                .iter()
-                .filter_map(|pod| pod["metadata"]["uid"].as_str());
-            seen.all.extend(uids.map(str::to_owned));
-        }
+        seen.lock().expect("no panic").note(&pods);
         let unready = pods.iter().find(|pod| pod["status"]["phase"] == "Pending");
         if let Some(name) = unready.and_then(|pod| pod["metadata"]["name"].as_str()) {
             let ready = json!({ "status": {
@@ -146,7 +154,12 @@ async fn a_server_that_is_killed_in_the_middle_of_rollouts_is_waited_for() {
     assert!(refused.contains("410"), "{refused}");
     kubelet.abort();
     let seen = seen.lock().expect("no panic");
-    assert!(seen.most <= REPLICAS + 1, "{} pods at once", seen.most);
+    let most = seen.most.len();
+    assert!(
+        most <= REPLICAS + 1,
+        "{most} pods at once: {:#?}",
+        seen.most
+    );
     assert_eq!(
         seen.all.len(),
         3 * REPLICAS,
