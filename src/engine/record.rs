@@ -11,10 +11,12 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::Request;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::clock::Clock;
 use crate::controller::action::{EventType, Kind, Target};
+use crate::controller::api::ObjectKey;
 
 /// After this long without one, events count as new.
 const MEMORY: SignedDuration = SignedDuration::from_mins(10);
@@ -97,32 +99,77 @@ impl EventRecorder {
     }
 }
 
-fn body(regarding: &Target, type_: EventType, reason: &str, said: &Said) -> Value {
+/// An event that is new.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    metadata: Metadata<'a>,
+    involved_object: Involved<'a>,
+    #[serde(rename = "type")]
+    type_: EventType,
+    reason: &'a str,
+    message: &'a str,
+    source: Component,
+    reporting_component: &'static str,
+    first_timestamp: Time,
+    last_timestamp: Time,
+    count: u32,
+}
+
+#[derive(Serialize)]
+struct Metadata<'a> {
+    name: &'a str,
+    namespace: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Involved<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    name: &'a str,
+    namespace: &'a str,
+    resource_version: &'a str,
+    uid: &'a str,
+}
+
+#[derive(Serialize)]
+struct Component {
+    component: &'static str,
+}
+
+fn body<'a>(regarding: &'a Target, type_: EventType, reason: &'a str, said: &'a Said) -> Body<'a> {
     let component = match regarding.kind {
         Kind::Deployment => "deployment-controller",
         Kind::ReplicaSet | Kind::Pod => "replicaset-controller",
     };
-    json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": { "name": said.name, "namespace": regarding.key.namespace },
-        "involvedObject": {
-            "kind": regarding.kind.name(),
-            "namespace": regarding.key.namespace,
-            "name": regarding.key.name,
-            "uid": regarding.uid,
-            "apiVersion": regarding.kind.api_version(),
-            "resourceVersion": regarding.resource_version,
+    let ObjectKey { namespace, name } = &regarding.key;
+    Body {
+        api_version: "v1",
+        kind: "Event",
+        metadata: Metadata {
+            name: &said.name,
+            namespace,
         },
-        "type": type_,
-        "reason": reason,
-        "message": said.message,
-        "source": { "component": component },
-        "reportingComponent": component,
-        "firstTimestamp": Time(said.first),
-        "lastTimestamp": Time(said.last),
-        "count": said.count,
-    })
+        involved_object: Involved {
+            api_version: regarding.kind.api_version(),
+            kind: regarding.kind.name(),
+            name,
+            namespace,
+            resource_version: &regarding.resource_version,
+            uid: &regarding.uid,
+        },
+        type_,
+        reason,
+        message: &said.message,
+        source: Component { component },
+        reporting_component: component,
+        first_timestamp: Time(said.first),
+        last_timestamp: Time(said.last),
+        count: said.count,
+    }
 }
 
 /// What has been said of which objects, by UID.

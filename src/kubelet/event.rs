@@ -3,6 +3,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pod::PodMeta;
@@ -46,8 +47,77 @@ pub struct EventWrite {
     pub name: String,
     /// Whether the object is there already and is to be replaced.
     pub exists: bool,
-    /// The `v1` Event.
-    pub object: Value,
+    /// What the `v1` Event says.
+    pub content: EventContent,
+}
+
+impl EventWrite {
+    /// The whole `v1` Event.
+    pub fn object(&self) -> Value {
+        let mut object = json!(self.content);
+        object["apiVersion"] = "v1".into();
+        object["kind"] = "Event".into();
+        object["metadata"] = json!({
+            "name": self.name,
+            "namespace": self.content.involved_object.namespace,
+        });
+        object
+    }
+}
+
+/// A `v1` Event without its metadata.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventContent {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+    event_time: Option<MicroTime>,
+    first_timestamp: Option<Time>,
+    /// The pod.
+    pub involved_object: InvolvedObject,
+    last_timestamp: Option<Time>,
+    /// The sentence.
+    pub message: String,
+    reason: &'static str,
+    reporting_component: &'static str,
+    reporting_instance: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<Series>,
+    source: EventSource,
+    #[serde(rename = "type")]
+    type_: EventType,
+}
+
+/// What an event is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InvolvedObject {
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    field_path: String,
+    kind: &'static str,
+    /// The pod's name.
+    pub name: String,
+    /// The pod's namespace.
+    pub namespace: String,
+    uid: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+struct EventSource {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    component: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    host: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Series {
+    count: u32,
+    last_observed_time: MicroTime,
 }
 
 /// What has been said of one pod.
@@ -129,7 +199,7 @@ impl EventLog {
         sent.then(|| EventWrite {
             name: said.name.clone(),
             exists,
-            object: said.object(pod, node, now),
+            content: said.content(pod, node, now),
         })
     }
 }
@@ -158,67 +228,76 @@ impl PodEvent {
 }
 
 impl Said {
-    fn object(&self, pod: &PodMeta, node: &str, now: Timestamp) -> Value {
+    fn content(&self, pod: &PodMeta, node: &str, now: Timestamp) -> EventContent {
         let event = &self.event;
-        let mut involved = json!({
-            "kind": "Pod",
-            "namespace": pod.namespace,
-            "name": pod.name,
-            "uid": pod.uid,
-            "apiVersion": "v1",
-        });
-        if !event.field_path.is_empty() {
-            involved["fieldPath"] = event.field_path.as_str().into();
-        }
-        let mut object = json!({
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": self.name, "namespace": pod.namespace},
-            "involvedObject": involved,
-            "reason": event.reason,
-            "message": event.message,
-            "type": event.type_,
-        });
-        let fields = match event.source {
-            Source::Scheduler(action) => scheduler_fields(action, self, now),
-            Source::Kubelet => counted_fields("kubelet", node, self, now),
-            Source::NodeController(name) => counted_fields(name, "", self, now),
+        let content = EventContent {
+            action: None,
+            count: None,
+            event_time: None,
+            first_timestamp: None,
+            involved_object: InvolvedObject {
+                api_version: "v1",
+                field_path: event.field_path.clone(),
+                kind: "Pod",
+                name: pod.name.clone(),
+                namespace: pod.namespace.clone(),
+                uid: pod.uid.clone(),
+            },
+            last_timestamp: None,
+            message: event.message.clone(),
+            reason: event.reason,
+            reporting_component: "",
+            reporting_instance: String::new(),
+            series: None,
+            source: EventSource::default(),
+            type_: event.type_,
         };
-        if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
-            object.extend(fields);
+        match event.source {
+            Source::Scheduler(action) => self.scheduled(content, action, now),
+            Source::Kubelet => self.counted(content, "kubelet", node, now),
+            Source::NodeController(name) => self.counted(content, name, "", now),
         }
-        object
     }
-}
 
-fn counted_fields(component: &str, host: &str, said: &Said, now: Timestamp) -> Value {
-    let mut source = json!({"component": component});
-    if !host.is_empty() {
-        source["host"] = host.into();
+    /// In the dialect of `v1`.
+    fn counted(
+        &self,
+        content: EventContent,
+        component: &'static str,
+        host: &str,
+        now: Timestamp,
+    ) -> EventContent {
+        EventContent {
+            count: Some(self.count),
+            first_timestamp: Some(Time(self.first)),
+            last_timestamp: Some(Time(now)),
+            reporting_component: component,
+            reporting_instance: host.to_owned(),
+            source: EventSource {
+                component,
+                host: host.to_owned(),
+            },
+            ..content
+        }
     }
-    json!({
-        "source": source,
-        "firstTimestamp": Time(said.first),
-        "lastTimestamp": Time(now),
-        "count": said.count,
-        "eventTime": null,
-        "reportingComponent": component,
-        "reportingInstance": host,
-    })
-}
 
-fn scheduler_fields(action: &str, said: &Said, now: Timestamp) -> Value {
-    let mut fields = json!({
-        "source": {},
-        "firstTimestamp": null,
-        "lastTimestamp": null,
-        "eventTime": MicroTime(said.first),
-        "action": action,
-        "reportingComponent": "default-scheduler",
-        "reportingInstance": "default-scheduler-sandbox",
-    });
-    if said.count > 1 {
-        fields["series"] = json!({"count": said.count, "lastObservedTime": MicroTime(now)});
+    /// In the dialect of `events.k8s.io/v1`.
+    fn scheduled(
+        &self,
+        content: EventContent,
+        action: &'static str,
+        now: Timestamp,
+    ) -> EventContent {
+        EventContent {
+            action: Some(action),
+            event_time: Some(MicroTime(self.first)),
+            reporting_component: "default-scheduler",
+            reporting_instance: "default-scheduler-sandbox".to_owned(),
+            series: (self.count > 1).then_some(Series {
+                count: self.count,
+                last_observed_time: MicroTime(now),
+            }),
+            ..content
+        }
     }
-    fields
 }

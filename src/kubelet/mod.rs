@@ -30,7 +30,7 @@ pub use behaviour::Behaviour;
 pub use cluster::{Cluster, PodRef, Write};
 pub use config::{AllPresent, ConfigKind, Lookup, References};
 pub use container_spec::Resources;
-pub use event::{EventWrite, PodEvent, Source};
+pub use event::{EventContent, EventWrite, InvolvedObject, PodEvent, Source};
 pub use node::{LOST, NodeView};
 pub use node_shape::{NodeShape, set_reachable};
 pub use pod::{PodView, peak};

@@ -1,9 +1,10 @@
 //! A pod's status as the kubelet writes it: phase, conditions, container statuses (failure-states spec, sections 1.2
 //! and 1.3).
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+mod merge;
+
 use k8s_openapi::jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 /// What the kubelet has to say of a pod. Two equal ones are worth one write.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -130,31 +131,7 @@ impl PodStatus {
     /// Writes it into a pod's `status`, leaving what others keep there: their conditions (which stand first) and
     /// fields that the kubelet doesn't write. A condition whose status stays keeps its transition time.
     pub fn write_into(&self, status: &mut Value, now: Timestamp) {
-        let generation = self.observed_generation;
-        let Some(status) = as_map(status) else {
-            return;
-        };
-        let before = match status.remove("conditions") {
-            Some(Value::Array(conditions)) => conditions,
-            _ => Vec::new(),
-        };
-        let conditions = merge_conditions(before, &self.conditions, generation, now);
-        if !conditions.is_empty() {
-            status.insert("conditions".to_owned(), Value::Array(conditions));
-        }
-        status.insert("phase".to_owned(), self.phase.into());
-        if generation > 0 {
-            status.insert("observedGeneration".to_owned(), generation.into());
-        }
-        set_text(status, "reason", self.reason);
-        set_text(status, "message", &self.message);
-        if let Some(start) = self.start_time {
-            status.insert("startTime".to_owned(), json!(Time(start)));
-        }
-        set_address(status, "hostIP", "hostIPs", &self.host_ip);
-        set_address(status, "podIP", "podIPs", &self.pod_ip);
-        set_containers(status, "initContainerStatuses", &self.init_containers);
-        set_containers(status, "containerStatuses", &self.containers);
+        replace(status, |before| self.over(before, now));
     }
 }
 
@@ -165,165 +142,13 @@ pub fn set_condition(
     generation: i64,
     now: Timestamp,
 ) {
-    let Some(status) = as_map(status) else {
-        return;
-    };
-    let before = match status.get("conditions") {
-        Some(Value::Array(conditions)) => conditions.clone(),
-        _ => Vec::new(),
-    };
-    let written = condition_json(condition, &before, generation, now);
-    let mut after = before;
-    match after.iter_mut().find(|old| old["type"] == condition.type_) {
-        Some(old) => *old = written,
-        None => after.push(written),
-    }
-    status.insert("conditions".to_owned(), Value::Array(after));
+    replace(status, |before| condition.over(before, generation, now));
 }
 
-fn as_map(status: &mut Value) -> Option<&mut Map<String, Value>> {
-    if status.is_null() {
-        *status = Value::Object(Map::new());
-    }
-    status.as_object_mut()
-}
-
-/// The conditions that the kubelet keeps; one that it does not write goes.
-const KUBELETS: [&str; 5] = [
-    "PodReadyToStartContainers",
-    "Initialized",
-    "Ready",
-    "ContainersReady",
-    "PodScheduled",
-];
-
-fn merge_conditions(
-    before: Vec<Value>,
-    ours: &[PodCondition],
-    generation: i64,
-    now: Timestamp,
-) -> Vec<Value> {
-    let written: Vec<Value> = ours
-        .iter()
-        .map(|condition| condition_json(condition, &before, generation, now))
-        .collect();
-    let is_ours = |old: &Value| {
-        let type_ = old["type"].as_str().unwrap_or_default();
-        KUBELETS.contains(&type_) || ours.iter().any(|condition| condition.type_ == type_)
-    };
-    let mut merged: Vec<Value> = before.into_iter().filter(|old| !is_ours(old)).collect();
-    merged.extend(written);
-    merged
-}
-
-fn condition_json(
-    condition: &PodCondition,
-    before: &[Value],
-    generation: i64,
-    now: Timestamp,
-) -> Value {
-    let status = if condition.holds { "True" } else { "False" };
-    let old = before.iter().find(|old| old["type"] == condition.type_);
-    let since = old
-        .filter(|old| old["status"] == status)
-        .and_then(|old| old.get("lastTransitionTime"))
-        .filter(|time| !time.is_null())
-        .cloned();
-    let mut json = json!({
-        "type": condition.type_,
-        "status": status,
-        "lastProbeTime": null,
-        "lastTransitionTime": since.unwrap_or_else(|| json!(Time(now))),
-    });
-    if generation > 0 {
-        json["observedGeneration"] = generation.into();
-    }
-    if !condition.reason.is_empty() {
-        json["reason"] = condition.reason.into();
-    }
-    if !condition.message.is_empty() {
-        json["message"] = condition.message.as_str().into();
-    }
-    json
-}
-
-fn set_text(status: &mut Map<String, Value>, field: &str, text: &str) {
-    if text.is_empty() {
-        status.remove(field);
-    } else {
-        status.insert(field.to_owned(), text.into());
-    }
-}
-
-fn set_address(status: &mut Map<String, Value>, one: &str, all: &str, ip: &str) {
-    if !ip.is_empty() {
-        status.insert(one.to_owned(), ip.into());
-        status.insert(all.to_owned(), json!([{"ip": ip}]));
-    }
-}
-
-fn set_containers(status: &mut Map<String, Value>, field: &str, containers: &[ContainerStatus]) {
-    if containers.is_empty() {
-        status.remove(field);
-    } else {
-        let statuses = containers.iter().map(ContainerStatus::json).collect();
-        status.insert(field.to_owned(), Value::Array(statuses));
-    }
-}
-
-impl ContainerStatus {
-    fn json(&self) -> Value {
-        let last = match &self.last {
-            Some(last) => json!({"terminated": last.json()}),
-            None => json!({}),
-        };
-        let mut json = json!({
-            "name": self.name,
-            "state": self.state.json(),
-            "lastState": last,
-            "ready": self.ready,
-            "restartCount": self.restarts,
-            "image": self.image,
-            "imageID": "",
-            "started": self.started,
-        });
-        if let Some(ids) = &self.ids {
-            json["imageID"] = ids.image.as_str().into();
-            json["containerID"] = ids.container.as_str().into();
-        }
-        json
-    }
-}
-
-impl ContainerState {
-    fn json(&self) -> Value {
-        match self {
-            Self::Waiting { reason, message } if message.is_empty() => {
-                json!({"waiting": {"reason": reason}})
-            }
-            Self::Waiting { reason, message } => {
-                json!({"waiting": {"reason": reason, "message": message}})
-            }
-            Self::Running { since } => json!({"running": {"startedAt": Time(*since)}}),
-            Self::Terminated(terminated) => json!({"terminated": terminated.json()}),
-        }
-    }
-}
-
-impl Terminated {
-    fn json(&self) -> Value {
-        let mut json = json!({
-            "exitCode": self.exit_code,
-            "reason": self.reason,
-            "startedAt": self.started.map(Time),
-            "finishedAt": self.finished.map(Time),
-        });
-        if !self.message.is_empty() {
-            json["message"] = self.message.as_str().into();
-        }
-        if !self.container_id.is_empty() {
-            json["containerID"] = self.container_id.as_str().into();
-        }
-        json
+/// Puts a new status in the place of one, which stays as it is if it is no status.
+fn replace(status: &mut Value, over: impl FnOnce(&str) -> serde_json::Result<String>) {
+    let text = over(&status.to_string());
+    if let Ok(after) = text.and_then(|text| serde_json::from_str(&text)) {
+        *status = after;
     }
 }

@@ -6,6 +6,7 @@ mod quotas;
 mod review;
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ pub(crate) use self::quotas::recount as recount_quotas;
 pub(crate) use self::review::review;
 use super::json::text;
 use super::kinds::{self, Kind};
+use super::object::Object;
 use super::route::Target;
 use super::status::ApiError;
 use super::store::Store;
@@ -30,11 +32,12 @@ pub(crate) fn namespace_lifecycle(
     let Some(name) = target.namespace.as_deref() else {
         return Ok(());
     };
-    let namespaces = kinds::by_plural("namespaces").expect("namespaces are in the table");
-    let Some(namespace) = store.get(namespaces.collection, &ObjectKey::new("", name)) else {
-        return Err(ApiError::not_found(namespaces, name));
+    let Some(namespace) = stored(store, "namespaces", name) else {
+        return Err(ApiError::not_found(known("namespaces"), name));
     };
-    if namespace.status()["phase"] != "Terminating" {
+    // The text says so before a tree would.
+    let may_be_going = namespace.status_text().contains("Terminating");
+    if !may_be_going || namespace.status()["phase"] != "Terminating" {
         return Ok(());
     }
     let created = object["metadata"]["name"].as_str().unwrap_or_default();
@@ -110,9 +113,12 @@ fn all(store: &Store, plural: &str, namespace: &str) -> Vec<Value> {
 
 /// A cluster-scoped object by its name.
 fn one(store: &Store, plural: &str, name: &str) -> Option<Value> {
-    let kind = known(plural);
-    let object = store.get(kind.collection, &ObjectKey::new("", name))?;
-    Some(object.value(kind))
+    Some(stored(store, plural, name)?.value(known(plural)))
+}
+
+/// The same, unread.
+fn stored<'s>(store: &'s Store, plural: &str, name: &str) -> Option<&'s Arc<Object>> {
+    store.get(known(plural).collection, &ObjectKey::new("", name))
 }
 
 fn known(plural: &str) -> &'static Kind {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::field_error::FieldError;
@@ -47,9 +48,19 @@ pub(crate) fn bind(
     let key = ObjectKey::new(write.target.namespace.as_deref().unwrap_or_default(), name);
     let stored = state.store.get(pods.collection, &key).cloned();
     let stored = stored.ok_or_else(|| ApiError::not_found(pods, name))?;
+    let new = bound(&stored, binding, state.now())?;
+    if write.options.dry_run {
+        return Ok(stored);
+    }
+    Ok(state.store.put(pods.collection, new))
+}
+
+/// A pod as a Binding leaves it.
+pub(crate) fn bound(stored: &Object, binding: &Value, now: Timestamp) -> Result<Value, ApiError> {
+    let pods = kind("pods");
     let mut new = stored.value(pods);
     metadata::check_uid(pods, binding, &new)?;
-    metadata::check_resource_version(pods, &stored, binding)?;
+    metadata::check_resource_version(pods, stored, binding)?;
     check_pod(&new)?;
     new["spec"]["nodeName"] = binding["target"]["name"].clone();
     for field in ["annotations", "labels"] {
@@ -57,12 +68,9 @@ pub(crate) fn bind(
             new["metadata"][field][key] = value.clone();
         }
     }
-    set_scheduled(&mut new["status"], &metadata::time(state.now()));
+    set_scheduled(&mut new["status"], &metadata::time(now));
     schema::round_trip(pods.ty(), &mut new);
-    if write.options.dry_run {
-        return Ok(stored);
-    }
-    Ok(state.store.put(pods.collection, new))
+    Ok(new)
 }
 
 fn kind(plural: &str) -> &'static Kind {

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::encode::Encoder;
-use super::going::going;
+use super::going::{going, grace_period};
 use super::kinds::Kind;
 use super::object::{Object, View};
 use super::query::{DeleteOptions, ListOptions};
@@ -88,19 +88,23 @@ pub(crate) fn delete_object(
 
 /// Takes an object out of the store, or marks it as going.
 fn end(state: &mut State, kind: &Kind, stored: &Arc<Object>, options: &DeleteOptions) -> Deletion {
-    let old = stored.value(kind);
-    let (new, is_gone) = going(kind, &old, options, state.now());
+    // A deletion changes the metadata; what else of a Namespace.
+    let view = match kind.kind {
+        "Namespace" => View::Whole,
+        _ => View::Metadata,
+    };
+    let old = stored.view(kind, view);
+    let grace = grace_period(kind, stored, options);
+    let (new, is_gone) = going(kind, &old, grace, options, state.now());
     let is_changed = new != old;
     if options.is_dry_run() {
-        let object = Arc::new(Object::new(new, stored.resource_version()));
+        let version = stored.resource_version();
+        let object = Arc::new(Object::replacing(Some(stored), view, new, version));
         return Deletion { object, is_gone };
     }
     let mut object = stored.clone();
     if is_changed {
-        // A deletion leaves every spec alone.
-        object = state
-            .store
-            .put_viewed(kind.collection, View::WithoutSpec, new);
+        object = state.store.put_viewed(kind.collection, view, new);
     }
     if is_gone && let Some(last) = state.store.remove(kind.collection, stored.key()) {
         object = last;

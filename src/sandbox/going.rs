@@ -1,19 +1,23 @@
 //! How objects go: grace periods, finalizers, propagation. Pure: from an object and what was asked to its next state.
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::kinds::Kind;
 use super::metadata;
+use super::object::Object;
 use super::query::DeleteOptions;
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 
-/// The state that a delete leaves, and whether nothing holds the object any more.
+/// The state that a delete leaves, and whether nothing holds the object any more. `grace` is its
+/// [`grace_period`]; of objects other than Namespaces the metadata alone are looked at.
 pub(crate) fn going(
     kind: &Kind,
     old: &Value,
+    grace: Option<i64>,
     options: &DeleteOptions,
     now: Timestamp,
 ) -> (Value, bool) {
@@ -28,7 +32,7 @@ pub(crate) fn going(
         return (new, is_gone);
     }
     let is_terminating = old["metadata"]["deletionTimestamp"].is_string();
-    match grace_period(kind, old, options) {
+    match grace {
         Some(grace) if is_terminating => {
             let left = old["metadata"]["deletionGracePeriodSeconds"].as_i64();
             let left = left.unwrap_or_default();
@@ -64,22 +68,29 @@ fn is_empty(list: &Value) -> bool {
 }
 
 /// Seconds that a pod gets to end; `None` for kinds that go at once.
-fn grace_period(kind: &Kind, object: &Value, options: &DeleteOptions) -> Option<i64> {
+pub(crate) fn grace_period(kind: &Kind, object: &Object, options: &DeleteOptions) -> Option<i64> {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Spec {
+        termination_grace_period_seconds: Option<i64>,
+        node_name: Option<String>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Status {
+        phase: Option<String>,
+    }
     if kind.kind != "Pod" {
         return None;
     }
-    let spec = &object["spec"];
+    let spec: Spec = serde_json::from_str(object.spec_text()).unwrap_or_default();
+    let status: Status = serde_json::from_str(object.status_text()).unwrap_or_default();
     let asked = options
         .grace_period_seconds
-        .or_else(|| spec["terminationGracePeriodSeconds"].as_i64())
+        .or(spec.termination_grace_period_seconds)
         .unwrap_or_default();
-    let is_bound = spec["nodeName"]
-        .as_str()
-        .is_some_and(|node| !node.is_empty());
-    let is_finished = matches!(
-        object["status"]["phase"].as_str(),
-        Some("Failed" | "Succeeded")
-    );
+    let is_bound = spec.node_name.is_some_and(|node| !node.is_empty());
+    let is_finished = matches!(status.phase.as_deref(), Some("Failed" | "Succeeded"));
     match asked {
         _ if !is_bound || is_finished => Some(0),
         ..0 => Some(1),

@@ -172,6 +172,11 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// The resourceVersion up to which changes were handed out.
+    pub(super) fn heard(&self) -> u64 {
+        self.cursor
+    }
+
     /// Waits for the next changes. `None`: so many were missed that only a new [`Sandbox::subscribe`] helps.
     pub async fn next(&mut self) -> Option<Vec<Change>> {
         loop {

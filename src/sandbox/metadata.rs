@@ -12,7 +12,7 @@ use crate::controller::api::ObjectKey;
 
 /// An instant as objects carry it: whole seconds.
 pub(crate) fn time(at: Timestamp) -> Value {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into()
+    format!("{at:.0}").into()
 }
 
 /// `metadata` of an object, made where it is missing.

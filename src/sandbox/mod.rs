@@ -32,6 +32,7 @@ mod object;
 mod openapi;
 pub mod patch;
 mod persist;
+mod plain_event;
 mod pod_parts;
 mod pod_resources;
 mod pod_security;

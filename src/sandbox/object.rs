@@ -27,6 +27,8 @@ pub(crate) enum View {
     WithoutSpec,
     /// `status` alone; of the metadata it shows what tells the object and its version.
     Status,
+    /// `metadata` alone.
+    Metadata,
 }
 
 impl View {
@@ -36,6 +38,7 @@ impl View {
             Self::Whole => true,
             Self::WithoutSpec => member != "spec",
             Self::Status => matches!(member, "metadata" | "status"),
+            Self::Metadata => member == "metadata",
         }
     }
 
@@ -49,6 +52,13 @@ impl View {
         let members = object.as_object().into_iter().flatten();
         members.filter(move |(name, _)| self.changes(name))
     }
+}
+
+/// What of an object is to be replaced.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) spec: Option<String>,
+    pub(crate) status: Option<String>,
 }
 
 /// An object as it was at one resourceVersion; never changed, only replaced.
@@ -97,7 +107,7 @@ impl Object {
         members.retain(|name, _| view.changes(name) && !matches!(&**name, "kind" | "apiVersion"));
         let known_rest = previous.and_then(|known| known.rest.as_ref());
         let rest = match view {
-            View::Status => known_rest.cloned(),
+            View::Status | View::Metadata => known_rest.cloned(),
             _ if members.is_empty() => None,
             _ => Some(text(&Value::Object(members), known_rest)),
         };
@@ -107,6 +117,18 @@ impl Object {
             spec,
             status,
             rest,
+        }
+    }
+
+    /// A new object that has metadata and `rest`: the text of an object with all other members, no spec or status
+    /// among them.
+    pub(crate) fn of_rest(metadata: Value, rest: String, resource_version: u64) -> Self {
+        Self {
+            head: Head::of(metadata, None),
+            resource_version,
+            spec: None,
+            status: None,
+            rest: Some(rest.into()),
         }
     }
 
@@ -180,6 +202,16 @@ impl Object {
         parse(self.status.as_deref())
     }
 
+    /// `status` as JSON; null where it has none.
+    pub(crate) fn status_text(&self) -> &str {
+        self.status.as_deref().unwrap_or("null")
+    }
+
+    /// `spec` as JSON; null where it has none.
+    pub(crate) fn spec_text(&self) -> &str {
+        self.spec.as_deref().unwrap_or("null")
+    }
+
     /// `spec`; null where it has none.
     pub(crate) fn spec(&self) -> Value {
         parse(self.spec.as_deref())
@@ -193,7 +225,7 @@ impl Object {
     /// What a view shows of the object, with `kind` and `apiVersion`.
     pub(crate) fn view(&self, kind: &Kind, view: View) -> Value {
         let mut members: Map<String, Value> = match &self.rest {
-            Some(rest) if view != View::Status => parse(Some(rest)),
+            Some(rest) if !matches!(view, View::Status | View::Metadata) => parse(Some(rest)),
             _ => Map::new(),
         };
         let mut insert = |name: &str, value: Value| members.insert(name.to_owned(), value);
@@ -201,7 +233,7 @@ impl Object {
         if let Some(spec) = self.spec.as_deref().filter(|_| view.shows("spec")) {
             insert("spec", parse(Some(spec)));
         }
-        if let Some(status) = &self.status {
+        if let Some(status) = self.status.as_deref().filter(|_| view.shows("status")) {
             insert("status", parse(Some(status)));
         }
         insert("kind", kind.kind.into());
@@ -300,14 +332,21 @@ impl Object {
         out.push(b'}');
     }
 
-    /// The object with another status; `None` where that is the one it has.
-    pub(crate) fn with_status(&self, status: &Value, resource_version: u64) -> Option<Self> {
-        let status = value_text(status);
-        let is_same = self.status.as_deref() == Some(&*status);
-        (!is_same).then(|| Self {
-            status: Some(status.into()),
+    /// The object with another spec, another status, or both, as JSON; `None` where those are the ones it has.
+    pub(crate) fn with(&self, parts: Parts, resource_version: u64) -> Option<Self> {
+        let replaced = |known: &Option<Arc<str>>, new: Option<String>| match new {
+            Some(new) if known.as_deref() != Some(&*new) => Some(Some(Arc::from(new))),
+            _ => None,
+        };
+        let spec = replaced(&self.spec, parts.spec);
+        let status = replaced(&self.status, parts.status);
+        let is_changed = spec.is_some() || status.is_some();
+        is_changed.then(|| Self {
+            head: Arc::clone(&self.head),
             resource_version,
-            ..self.clone()
+            spec: spec.unwrap_or_else(|| self.spec.clone()),
+            status: status.unwrap_or_else(|| self.status.clone()),
+            rest: self.rest.clone(),
         })
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::object::{self, Object, View};
+use super::object::{self, Object, Parts, View};
 use crate::controller::api::ObjectKey;
 
 /// One write: the object before (`None`: created) and after (`None`: deleted).
@@ -163,14 +163,25 @@ impl Store {
         self.insert(collection, object)
     }
 
-    /// Stores another status of an object, unless it is the same; the result is what is stored then.
-    pub(crate) fn put_status(
+    /// Stores a new object that has metadata and `rest` alone ([`Object::of_rest`]).
+    pub(crate) fn put_rest(
+        &mut self,
+        collection: &'static str,
+        metadata: Value,
+        rest: String,
+    ) -> Arc<Object> {
+        let object = Object::of_rest(metadata, rest, self.revision + 1);
+        self.insert(collection, object)
+    }
+
+    /// Stores other parts of an object, unless they are the same; the result is what is stored then.
+    pub(crate) fn put_parts(
         &mut self,
         collection: &'static str,
         stored: &Arc<Object>,
-        status: &Value,
+        parts: Parts,
     ) -> Arc<Object> {
-        match stored.with_status(status, self.revision + 1) {
+        match stored.with(parts, self.revision + 1) {
             Some(object) => self.insert(collection, object),
             None => Arc::clone(stored),
         }

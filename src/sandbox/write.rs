@@ -19,7 +19,7 @@ use super::request::ApiRequest;
 use super::route::Target;
 use super::server::State;
 use super::status::ApiError;
-use super::{body, metadata, read, scale, subresource};
+use super::{body, metadata, plain_event, read, scale, subresource};
 
 /// POST.
 pub(crate) fn create(
@@ -32,8 +32,12 @@ pub(crate) fn create(
     if target.subresource.is_some() || target.kind.serves == Serves::CreateOnly {
         return subresource::create(state, request, &write);
     }
-    let object = sent(request, target.kind, &write)?;
-    let created = persist::create(state, &write, object);
+    let created = if let Some(created) = plain_event::create(state, request, &write) {
+        created
+    } else {
+        let object = sent(request, target.kind, &write)?;
+        persist::create(state, &write, object)
+    };
     let reply =
         created.and_then(|created| answer(StatusCode::CREATED, target.kind, &created, encoder));
     Ok(with_warnings(write, reply))

@@ -170,13 +170,13 @@ impl Writer {
     async fn event(&self, namespace: &str, event: &EventWrite) -> Result<(), kube::Error> {
         let events = Request::new(format!("/api/v1/namespaces/{namespace}/events"));
         let request = if event.exists {
-            let mut news = event.object.clone();
+            let mut news = event.object();
             if let Some(fields) = news.as_object_mut() {
                 fields.remove("metadata");
             }
             events.patch(&event.name, &PatchParams::default(), &Patch::Merge(news))
         } else {
-            let body = event.object.to_string().into_bytes();
+            let body = event.object().to_string().into_bytes();
             events.create(&PostParams::default(), body)
         };
         self.send(request).await.map(|_| ())
@@ -204,8 +204,7 @@ fn pod_of(write: &Write) -> ObjectKey {
         | Write::Remove { pod }
         | Write::Delete { pod } => pod.key.clone(),
         Write::Event { namespace, event } => {
-            let name = event.object["involvedObject"]["name"].as_str();
-            ObjectKey::new(namespace, name.unwrap_or_default())
+            ObjectKey::new(namespace, &event.content.involved_object.name)
         }
         Write::Node { name, .. } => ObjectKey::new("", name),
     }

@@ -144,6 +144,16 @@ impl Cluster {
         self.news.push_back(key);
     }
 
+    /// A pod was bound as a [`Write::Bind`] had it, and nothing else was changed: it need not be read for that.
+    pub fn pod_bound(&mut self, key: &ObjectKey, node: String, now: Timestamp) {
+        let entry = self.pods.get_mut(key);
+        if let Some(Life::Unbound(view)) = entry.map(|entry| &mut entry.life) {
+            view.spec.node_name = node;
+            self.settle(key, now);
+            self.news.push_back(key.clone());
+        }
+    }
+
     /// A pod is gone.
     pub fn pod_deleted(&mut self, key: &ObjectKey, now: Timestamp) {
         if let Some(mut entry) = self.pods.remove(key) {

@@ -241,7 +241,8 @@ impl World {
             }
             Write::Event { event, .. } => {
                 assert_eq!(self.events.contains_key(&event.name), event.exists);
-                self.events.insert(event.name, event.object);
+                let object = event.object();
+                self.events.insert(event.name, object);
             }
         }
     }

@@ -1,10 +1,15 @@
 //! What the mutating plugins do to pods, in their order: limits of the namespace, priority, patience with failing nodes.
 
+use std::ops::Bound;
+use std::sync::Arc;
+
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{all, one, subject};
+use super::{all, known, one, subject};
 use crate::sandbox::json::{list, text};
 use crate::sandbox::kinds::Kind;
+use crate::sandbox::object::Object;
 use crate::sandbox::status::ApiError;
 use crate::sandbox::store::Store;
 use crate::sandbox::{defaults, limit_range};
@@ -70,9 +75,20 @@ fn set_priority(store: &Store, pod: &mut Value) -> Result<(), String> {
 
 /// The class of pods that name none: the lowest global default, or none.
 fn default_class(store: &Store) -> Value {
-    all(store, "priorityclasses", "")
-        .into_iter()
-        .filter(|class| class["globalDefault"] == true)
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Class {
+        global_default: bool,
+    }
+    let is_default = |class: &&Arc<Object>| {
+        let class: Class = class.decode().unwrap_or_default();
+        class.global_default
+    };
+    let kind = known("priorityclasses");
+    let classes = store.list(kind.collection, None, Bound::Unbounded);
+    classes
+        .filter(is_default)
+        .map(|class| class.value(kind))
         .min_by_key(|class| class["value"].as_i64())
         .unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::quotas::charge;
-use super::{all, one, subject};
+use super::{all, known, stored, subject};
 use crate::sandbox::json::text;
 use crate::sandbox::kinds::Kind;
 use crate::sandbox::persist::Write;
@@ -78,9 +78,13 @@ fn check_pod_security(
     if !template["spec"].is_object() || is_settled {
         return Ok(());
     }
-    let Some(namespace) = one(store, "namespaces", namespace_of(new)) else {
+    let Some(namespace) = stored(store, "namespaces", namespace_of(new)) else {
         return Ok(());
     };
+    if !pod_security::is_set_up(namespace.labels().map(|(name, _)| name)) {
+        return Ok(());
+    }
+    let namespace = namespace.value(known("namespaces"));
     if is_pod && let Some(why) = pod_security::refusal(&namespace, new) {
         return Err(ApiError::forbidden(kind, subject(new), &why));
     }

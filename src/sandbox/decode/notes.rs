@@ -12,21 +12,26 @@ pub(super) struct Notes {
     pub(super) error: Option<String>,
     /// Unknown and duplicate fields.
     pub(super) found: Vec<String>,
-    /// `spec.template.spec.containers[0]`.
-    path: String,
-    /// The same without places in lists and keys of maps.
-    fields: String,
+    /// The way to the place where reading is.
+    path: Vec<Step>,
     /// The struct that the last field is of.
     owner: &'static str,
+}
+
+/// One step into an object: put together only when there is something to note.
+enum Step {
+    Field(&'static str),
+    Key(String),
+    Element(usize),
 }
 
 impl Notes {
     /// A field that is unknown or there twice.
     pub(super) fn note(&mut self, what: &str, name: &str) {
         if self.found.len() < NOTES_MAX {
-            let dot = if self.path.is_empty() { "" } else { "." };
-            self.found
-                .push(format!("{what} field \"{}{dot}{name}\"", self.path));
+            let mut path = path_of(&self.path);
+            push_name(&mut path, name);
+            self.found.push(format!("{what} field \"{path}\""));
         }
     }
 
@@ -39,11 +44,13 @@ impl Notes {
 
     /// A value of another JSON type than the field's.
     pub(super) fn mismatch(&mut self, found: &str, go_type: &str) {
-        let Self { owner, fields, .. } = self;
+        // Places in lists and keys of maps are not told.
+        let fields = self.path.iter();
+        let fields = path_of(fields.filter(|step| matches!(step, Step::Field(_))));
         let place = if fields.is_empty() {
             "value".to_owned()
         } else {
-            format!("struct field {owner}.{fields}")
+            format!("struct field {}.{fields}", self.owner)
         };
         self.fail(format!(
             "json: cannot unmarshal {found} into Go {place} of type {go_type}"
@@ -54,39 +61,48 @@ impl Notes {
     pub(super) fn in_field<T>(
         &mut self,
         owner: &'static str,
-        name: &str,
+        name: &'static str,
         then: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let (fields, outer) = (self.fields.len(), self.owner);
-        push_step(&mut self.fields, name);
-        self.owner = owner;
-        let result = self.in_key(name, then);
-        self.fields.truncate(fields);
+        let outer = std::mem::replace(&mut self.owner, owner);
+        let result = self.at(Step::Field(name), then);
         self.owner = outer;
         result
     }
 
     /// Does something one key of a map further down.
     pub(super) fn in_key<T>(&mut self, name: &str, then: impl FnOnce(&mut Self) -> T) -> T {
-        let length = self.path.len();
-        push_step(&mut self.path, name);
-        let result = then(self);
-        self.path.truncate(length);
-        result
+        self.at(Step::Key(name.to_owned()), then)
     }
 
     /// Does something one element of a list further down.
     pub(super) fn in_element<T>(&mut self, index: usize, then: impl FnOnce(&mut Self) -> T) -> T {
-        let length = self.path.len();
-        // Writing to a String cannot fail.
-        let _ = write!(self.path, "[{index}]");
+        self.at(Step::Element(index), then)
+    }
+
+    fn at<T>(&mut self, step: Step, then: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(step);
         let result = then(self);
-        self.path.truncate(length);
+        self.path.pop();
         result
     }
 }
 
-fn push_step(path: &mut String, name: &str) {
+/// `spec.template.spec.containers[0]`.
+fn path_of<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
+    let mut path = String::new();
+    for step in steps {
+        match step {
+            Step::Field(name) => push_name(&mut path, name),
+            Step::Key(name) => push_name(&mut path, name),
+            // Writing to a String cannot fail.
+            Step::Element(index) => _ = write!(path, "[{index}]"),
+        }
+    }
+    path
+}
+
+fn push_name(path: &mut String, name: &str) {
     if !path.is_empty() {
         path.push('.');
     }

@@ -80,7 +80,7 @@ impl<'n> Reader<'n> {
         };
         for (name, value) in members {
             match ty.field(name) {
-                Some(field) => self.notes.in_field(ty.name(), name, |notes| {
+                Some(field) => self.notes.in_field(ty.name(), field.name, |notes| {
                     let want = Want::of(&field.shape);
                     Reader { want, notes }.check(value);
                 }),
@@ -202,7 +202,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 self.notes.note("duplicate", &name);
             }
             let value = match fields.map(|ty| (ty, ty.field(&name))) {
-                Some((ty, Some(field))) => self.notes.in_field(ty.name(), &name, |notes| {
+                Some((ty, Some(field))) => self.notes.in_field(ty.name(), field.name, |notes| {
                     let want = Want::of(&field.shape);
                     map.next_value_seed(Reader { want, notes })
                 })?,

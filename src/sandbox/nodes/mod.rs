@@ -20,7 +20,7 @@ use super::{Changes, Object, Sandbox};
 use crate::controller::api::ObjectKey;
 use crate::kubelet::{
     AllPresent, Cluster, ConfigKind, EventWrite, Lookup, NodeShape, PodRef, References, Rules,
-    Write, set_condition, set_reachable,
+    Write, set_reachable,
 };
 
 /// The longest sleep; a timer that is further away is looked at again then.
@@ -237,25 +237,33 @@ impl Driver {
         }
     }
 
+    /// Binds a pod. Unless something was not heard yet of it, there is nothing new to read then.
+    fn bind(&mut self, pod: PodRef, node: String, now: Timestamp) -> Result<(), ApiError> {
+        let versions = self.scheduler.bind_pod(&pod, &node)?;
+        if let Some([before, after]) = versions
+            && before <= self.pods.heard()
+        {
+            self.cluster.pod_bound(&pod.key, node, now);
+            self.own_versions.insert(pod.key, after);
+        }
+        Ok(())
+    }
+
     fn perform(&mut self, write: Write, now: Timestamp) -> Result<(), ApiError> {
         match write {
-            Write::Bind { pod, node } => {
-                let ObjectKey { namespace, name } = &pod.key;
-                self.scheduler.bind(namespace, name, &pod.uid, &node)?;
-            }
+            Write::Bind { pod, node } => self.bind(pod, node, now)?,
             Write::Condition {
                 pod,
                 condition,
                 generation,
             } => {
-                self.write_status(&self.scheduler, &pod, |status| {
-                    set_condition(status, &condition, generation, now);
+                self.write_status(&self.scheduler, &pod, |before| {
+                    condition.over(before, generation, now)
                 })?;
             }
             Write::Status { pod, status } => {
-                let version = self.write_status(&self.kubelet, &pod, |written| {
-                    status.write_into(written, now);
-                })?;
+                let version =
+                    self.write_status(&self.kubelet, &pod, |before| status.over(before, now))?;
                 if let (Some(version), false) = (version, status.is_final()) {
                     self.own_versions.insert(pod.key, version);
                 }
@@ -273,7 +281,7 @@ impl Driver {
                 }
             }
             Write::Node { name, reachable } => self.write_node(&name, reachable, now)?,
-            Write::Event { namespace, event } => self.write_event(&namespace, *event)?,
+            Write::Event { namespace, event } => self.write_event(&namespace, &event)?,
         }
         Ok(())
     }
@@ -283,12 +291,12 @@ impl Driver {
         &self,
         writer: &Sandbox,
         pod: &PodRef,
-        change: impl Fn(&mut Value),
+        over: impl Fn(&str) -> serde_json::Result<String>,
     ) -> Result<Option<u64>, ApiError> {
         let Some(before) = self.current(pod) else {
             return Ok(None);
         };
-        let after = writer.write_pod_status(&pod.key, change)?;
+        let after = writer.write_pod_status(&pod.key, over)?;
         let version = after.resource_version();
         Ok((version != before.resource_version()).then_some(version))
     }
@@ -312,16 +320,16 @@ impl Driver {
         Ok(())
     }
 
-    fn write_event(&self, namespace: &str, mut event: EventWrite) -> Result<(), ApiError> {
+    fn write_event(&self, namespace: &str, event: &EventWrite) -> Result<(), ApiError> {
         if !event.exists {
-            return self.kubelet.create_event(namespace, event.object);
+            return self.kubelet.create_event(namespace, event);
         }
         self.kubelet
             .update("events", namespace, &event.name, |stored| {
-                let fields = event.object.as_object_mut().map(std::mem::take);
-                let fields = fields.into_iter().flatten();
-                for (field, value) in fields.filter(|(field, _)| field != "metadata") {
-                    stored[field] = value;
+                if let Value::Object(content) = json!(event.content) {
+                    for (field, value) in content {
+                        stored[field] = value;
+                    }
                 }
             })?;
         Ok(())

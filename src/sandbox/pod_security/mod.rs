@@ -45,6 +45,11 @@ pub(crate) fn refusal(namespace: &Value, pod: &Value) -> Option<String> {
     Some(format!("violates PodSecurity {violations}"))
 }
 
+/// Whether a namespace with labels of these names asks for anything.
+pub(crate) fn is_set_up<'a>(mut labels: impl Iterator<Item = &'a str>) -> bool {
+    labels.any(|label| label.starts_with(PREFIX))
+}
+
 /// What a namespace remarks on a pod, or the template of what makes pods, that it lets in.
 pub(crate) fn warning(namespace: &Value, template: &Value) -> Option<String> {
     let warn = policy(&namespace["metadata"]["labels"]).warn;
