@@ -221,12 +221,13 @@ fn replica_set(name: &str, second: i64, (size, available): Size) -> Arc<ReplicaS
             name: name.to_owned(),
             uid: name.to_owned(),
             creation_timestamp: Some(Time(created)),
-            labels: labels(),
+            labels: labels().into(),
             owner_references: vec![OwnerReference {
                 uid: "d".to_owned(),
                 controller: true,
                 ..OwnerReference::default()
-            }],
+            }]
+            .into(),
             ..ObjectMeta::default()
         },
         ..ReplicaSet::default()

@@ -38,7 +38,7 @@ pub(super) fn headroom(
     if wanted <= 0 {
         return None;
     }
-    let spec = snapshot.deployment.spec.template.spec();
+    let spec = &snapshot.deployment.spec.template.json()["spec"];
     let tight = snapshot
         .surroundings
         .quotas

@@ -1,7 +1,5 @@
 //! Answers and changes into the store: an effect is news or it is not.
 
-use std::sync::Arc;
-
 use crate::controller::action::Kind;
 use crate::controller::api::ObjectKey;
 
@@ -11,24 +9,24 @@ use super::store::Store;
 
 impl Context {
     /// Puts an effect into the store; returns it when it was news.
-    pub fn absorb(&self, effect: &Effect) -> Option<Effect> {
+    pub fn absorb(&self, effect: Effect) -> Option<Effect> {
         let mut store = self.store();
         match effect {
             Effect::None => None,
-            Effect::Deployment(object) => store
-                .deployments
-                .apply(Arc::clone(object))
-                .map(|_| Effect::Deployment(Arc::clone(object))),
-            Effect::ReplicaSet(object) => store
-                .replica_sets
-                .apply(Arc::clone(object))
-                .map(|_| Effect::ReplicaSet(Arc::clone(object))),
-            Effect::Pod(object) => {
-                let change = store.pods.apply(Arc::clone(object))?;
-                self.observe(&change);
-                Some(Effect::Pod(Arc::clone(object)))
+            Effect::Deployment(object) => {
+                let change = store.deployments.apply(object)?;
+                change.after.map(Effect::Deployment)
             }
-            Effect::Gone { kind, key, uid } => self.remove(&mut store, *kind, key, uid),
+            Effect::ReplicaSet(object) => {
+                let change = store.replica_sets.apply(object)?;
+                change.after.map(Effect::ReplicaSet)
+            }
+            Effect::Pod(object) => {
+                let change = store.pods.apply(object)?;
+                self.observe(&change);
+                change.after.map(Effect::Pod)
+            }
+            Effect::Gone { kind, key, uid } => self.remove(&mut store, kind, &key, &uid),
         }
     }
 

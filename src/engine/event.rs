@@ -1,5 +1,7 @@
 //! What the engine tells whoever watches: typed, in order. Printers consume it; the engine prints nothing.
 
+use std::sync::Arc;
+
 use k8s_openapi::jiff::Timestamp;
 
 use crate::controller::action::{Kind, Outcome, Refusal, Step};
@@ -24,7 +26,7 @@ pub struct EngineEvent {
 #[derive(Clone, Debug)]
 pub enum Happening {
     /// How the Deployment stands now, with bounds and revisions. Sent whenever it differs from what was sent last.
-    Observed(Box<Overview>),
+    Observed(Arc<Overview>),
     /// A step was sent and answered.
     Stepped {
         /// The step.

@@ -162,7 +162,7 @@ impl Context {
         let shown = pods.into_iter().map(Effect::Pod);
         let news = shown
             .chain(missing)
-            .filter_map(|effect| self.absorb(&effect))
+            .filter_map(|effect| self.absorb(effect))
             .collect();
         self.guards().unsure.remove(&item.key);
         Ok(news)

@@ -32,8 +32,8 @@ pub trait SlimKind: Sized + DeserializeOwned + fmt::Debug + Send + Sync + 'stati
     /// Where the store has its like.
     fn table(store: &Store) -> &Table<Self>;
 
-    /// Takes over what is known already of the version before, where this one says the same.
-    fn learn_from(&self, _known: &Self) {}
+    /// Keeps what is equal in another of its kind together with it.
+    fn share_with(&mut self, known: &Self);
 }
 
 impl SlimKind for Deployment {
@@ -51,8 +51,9 @@ impl SlimKind for Deployment {
         &store.deployments
     }
 
-    fn learn_from(&self, known: &Self) {
-        self.spec.template.learn_from(&known.spec.template);
+    fn share_with(&mut self, known: &Self) {
+        self.meta.share_with(&known.meta);
+        self.spec.template.share_with(&known.spec.template);
     }
 }
 
@@ -71,8 +72,9 @@ impl SlimKind for ReplicaSet {
         &store.replica_sets
     }
 
-    fn learn_from(&self, known: &Self) {
-        self.spec.template.learn_from(&known.spec.template);
+    fn share_with(&mut self, known: &Self) {
+        self.meta.share_with(&known.meta);
+        self.spec.template.share_with(&known.spec.template);
     }
 }
 
@@ -89,6 +91,10 @@ impl SlimKind for Pod {
 
     fn table(store: &Store) -> &Table<Self> {
         &store.pods
+    }
+
+    fn share_with(&mut self, known: &Self) {
+        self.meta.share_with(&known.meta);
     }
 }
 

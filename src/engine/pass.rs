@@ -184,21 +184,26 @@ impl Pass<'_> {
         let mut retry = None;
         for ((step, action), answer) in batch.iter().zip(&actions).zip(answers) {
             self.changed |= action.as_ref().is_some_and(|action| answer.changes(action));
-            self.take_effect(&answer);
             if answer.omits_terminating_replicas(&step.action) {
                 self.context.store().omits_terminating_replicas = true;
             }
+            let Answer {
+                outcome,
+                effect,
+                retry_after,
+            } = answer;
+            self.take_effect(&outcome, effect);
             replan |= matches!(
                 step.action,
                 Action::CreatePod { .. } | Action::CreateReplicaSet(_)
-            ) || matches!(answer.outcome, Outcome::Refused(_));
-            if let Outcome::Refused(refusal) = &answer.outcome {
-                let pause = answer.retry_after.unwrap_or_default();
-                self.context.note_unsure(item, step, &answer.outcome);
+            ) || matches!(outcome, Outcome::Refused(_));
+            if let Outcome::Refused(refusal) = &outcome {
+                let pause = retry_after.unwrap_or_default();
+                self.context.note_unsure(item, step, &outcome);
                 retry = retry.or(self.refused(step, refusal, pause).await);
             }
-            self.tell(step, &answer.outcome);
-            self.answers.push(answer.outcome);
+            self.tell(step, &outcome);
+            self.answers.push(outcome);
         }
         if retry.is_none() && replan {
             self.plan = self.snapshot.plan(&self.answers);
@@ -255,18 +260,18 @@ impl Pass<'_> {
             })
     }
 
-    fn take_effect(&mut self, answer: &Answer) {
-        if let Outcome::Applied(applied) = &answer.outcome
+    fn take_effect(&mut self, outcome: &Outcome, effect: Effect) {
+        if let Outcome::Applied(applied) = outcome
             && !applied.uid.is_empty()
         {
             self.versions
                 .insert(applied.uid.clone(), applied.resource_version.clone());
         }
-        self.absorb(&answer.effect);
+        self.absorb(effect);
     }
 
     /// Puts an effect into the store, and remembers it when it was news.
-    fn absorb(&mut self, effect: &Effect) {
+    fn absorb(&mut self, effect: Effect) {
         self.touched.extend(self.context.absorb(effect));
     }
 
@@ -315,7 +320,7 @@ impl Pass<'_> {
             }
             (_, None) => Vec::new(),
         };
-        for effect in &effects {
+        for effect in effects {
             self.absorb(effect);
         }
     }

@@ -53,7 +53,7 @@ impl EventRecorder {
         &self,
         regarding: &Target,
         type_: EventType,
-        reason: &str,
+        reason: &'static str,
         message: &str,
     ) {
         let said = {
@@ -178,7 +178,7 @@ struct Log {
     objects: HashMap<String, ObjectLog>,
     /// At how many objects the quiet ones are looked for again: each time as many have come as were left.
     forget_at: usize,
-    last_name: i128,
+    last_instant: i64,
 }
 
 struct ObjectLog {
@@ -191,17 +191,18 @@ struct ObjectLog {
 /// What has been said with one type and reason.
 struct Group {
     type_: EventType,
-    reason: String,
+    reason: &'static str,
     said: Vec<Remembered>,
     last: Timestamp,
 }
 
-/// An event object that was sent. There may be ten for each ReplicaSet, so its message is known by its hash.
+/// An event object that was sent. There may be ten for each ReplicaSet, so its message is known by its hash, and its name
+/// by the instant in it.
 struct Remembered {
     message: u64,
-    name: Box<str>,
+    /// When it was sent first, in nanoseconds since 1970; no two are the same.
+    instant: i64,
     count: u32,
-    first: Timestamp,
 }
 
 /// An event object to send.
@@ -220,7 +221,7 @@ impl Log {
         &mut self,
         regarding: &Target,
         type_: EventType,
-        reason: &str,
+        reason: &'static str,
         message: &str,
         now: Timestamp,
     ) -> Option<Said> {
@@ -229,7 +230,8 @@ impl Log {
                 .retain(|_, object| now.duration_since(object.last) < MEMORY);
             self.forget_at = 2 * self.objects.len();
         }
-        let nanos = now.as_nanosecond().max(self.last_name + 1);
+        let instant = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
+        let instant = instant.max(self.last_instant.saturating_add(1));
         let object = self
             .objects
             .entry(regarding.uid.clone())
@@ -240,10 +242,10 @@ impl Log {
                 last: now,
             });
         object.last = now;
-        let name = || format!("{}.{nanos:x}", regarding.key.name);
-        let said = object.group(type_, reason, now).note(message, now, name);
+        let group = object.group(type_, reason, now);
+        let said = group.note(&regarding.key.name, message, now, instant);
         if said.count == 1 {
-            self.last_name = nanos;
+            self.last_instant = instant;
         }
         object.is_allowed(now).then_some(said)
     }
@@ -251,14 +253,15 @@ impl Log {
 
 impl ObjectLog {
     /// What has been said with a type and reason; nothing, where the last time is long ago.
-    fn group(&mut self, type_: EventType, reason: &str, now: Timestamp) -> &mut Group {
+    fn group(&mut self, type_: EventType, reason: &'static str, now: Timestamp) -> &mut Group {
         self.groups
             .retain(|group| now.duration_since(group.last) < MEMORY);
         let is_same = |group: &Group| group.type_ == type_ && group.reason == reason;
         let place = self.groups.iter().position(is_same).unwrap_or_else(|| {
+            self.groups.reserve_exact(1);
             self.groups.push(Group {
                 type_,
-                reason: reason.to_owned(),
+                reason,
                 said: Vec::new(),
                 last: now,
             });
@@ -280,7 +283,8 @@ impl ObjectLog {
 }
 
 impl Group {
-    fn note(&mut self, message: &str, now: Timestamp, name: impl FnOnce() -> String) -> Said {
+    /// Counts a message on the object of this name; `instant` is what a first one is known by.
+    fn note(&mut self, regarding: &str, message: &str, now: Timestamp, instant: i64) -> Said {
         /// What all further messages are known by.
         const COMBINED: u64 = 0;
         self.last = now;
@@ -297,21 +301,21 @@ impl Group {
         };
         let place = self.said.iter().position(|said| said.message == key);
         let place = place.unwrap_or_else(|| {
+            self.said.reserve_exact(1);
             self.said.push(Remembered {
                 message: key,
-                name: name().into(),
+                instant,
                 count: 0,
-                first: now,
             });
             self.said.len() - 1
         });
         let said = &mut self.said[place];
         said.count += 1;
         Said {
-            name: said.name.to_string(),
+            name: format!("{regarding}.{:x}", said.instant),
             message: text.chars().take(LONGEST).collect(),
             count: said.count,
-            first: said.first,
+            first: Timestamp::from_nanosecond(said.instant.into()).unwrap_or(now),
             last: now,
         }
     }

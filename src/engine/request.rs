@@ -80,7 +80,7 @@ impl Requests {
                 })];
                 if let Some(template) = template {
                     operations.push(
-                        json!({ "op": "replace", "path": "/spec/template", "value": template.json() }),
+                        json!({ "op": "replace", "path": "/spec/template", "value": template }),
                     );
                 }
                 operations.extend(annotations.iter().map(annotation_operation));

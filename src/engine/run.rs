@@ -157,7 +157,7 @@ impl Engine {
     async fn open(&mut self) -> Result<Feed, EngineError> {
         if self.options.goal == Goal::AtRest {
             for effect in feed::list_once(&self.client, &self.options.scope).await? {
-                self.absorb(&effect);
+                self.absorb(effect);
             }
             for preset in std::mem::take(&mut self.options.presets) {
                 self.context.store().preset(&preset);
@@ -171,7 +171,7 @@ impl Engine {
             feed::watch(&self.client, &self.options.scope, &self.context);
         while unsynced > 0 {
             match feed.next().await {
-                Some(Update::Changed(effect)) => self.absorb(&effect),
+                Some(Update::Changed(effect)) => self.absorb(effect),
                 Some(Update::Synced(_)) => unsynced -= 1,
                 Some(Update::Trouble { error, .. }) if error.is_passing() => {
                     tracing::warn!(%error, "not ready yet, trying again");
@@ -197,7 +197,7 @@ impl Engine {
 
     async fn fed(&mut self, update: Update) -> Result<(), EngineError> {
         match update {
-            Update::Changed(effect) => self.absorb(&effect),
+            Update::Changed(effect) => self.absorb(effect),
             Update::Synced(synced) => self.resync(synced).await,
             Update::Trouble {
                 error,
@@ -214,11 +214,11 @@ impl Engine {
     /// After a watch began anew.
     async fn resync(&mut self, synced: Synced) {
         for effect in self.context.not_shown(&synced).await {
-            self.absorb(&effect);
+            self.absorb(effect);
         }
     }
 
-    fn absorb(&mut self, effect: &Effect) {
+    fn absorb(&mut self, effect: Effect) {
         if let Some(news) = self.context.absorb(effect) {
             self.trigger(&news);
         }

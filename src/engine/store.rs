@@ -4,14 +4,17 @@
 //! version of itself, and one that is known to be gone does not come back, so the two may arrive in any order. That
 //! gives every pass its own earlier writes to read, without waiting for a watch to echo them.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+mod table;
+
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::controller::action::Kind;
-use crate::controller::api::{Deployment, ObjectKey, ObjectMeta, OwnerReference, Pod, ReplicaSet};
+use crate::controller::api::{Deployment, ObjectKey, ObjectMeta, Pod, ReplicaSet};
 
 use super::apply::Effect;
-use super::kind::SlimKind;
+
+pub use table::{Change, Table, is_newer};
 
 /// All objects in view.
 #[derive(Debug, Default)]
@@ -28,29 +31,6 @@ pub struct Store {
     pub(super) confirmed_gone: Tombstones,
     /// Whether the API server was seen to drop `terminatingReplicas` from a status.
     pub omits_terminating_replicas: bool,
-}
-
-/// The objects of one kind.
-#[derive(Debug)]
-pub struct Table<T> {
-    by_key: HashMap<ObjectKey, Arc<T>>,
-    by_owner: HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
-    /// By owners that are not the controller.
-    by_other_owner: HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
-    orphans: HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
-    gone: Tombstones,
-}
-
-impl<T> Default for Table<T> {
-    fn default() -> Self {
-        Self {
-            by_key: HashMap::new(),
-            by_owner: HashMap::new(),
-            by_other_owner: HashMap::new(),
-            orphans: HashMap::new(),
-            gone: Tombstones::default(),
-        }
-    }
 }
 
 /// Key, UID and version of an object.
@@ -110,181 +90,6 @@ impl Tombstones {
 
     pub(super) fn contains(&self, uid: &str) -> bool {
         self.uids.contains(uid)
-    }
-}
-
-/// What a change to the table replaced.
-#[derive(Debug)]
-pub struct Change<T> {
-    /// The object before, if it was known.
-    pub before: Option<Arc<T>>,
-    /// The object after, unless it is gone.
-    pub after: Option<Arc<T>>,
-}
-
-impl<T: SlimKind> Table<T> {
-    /// Takes in an object, unless a newer version of it is known or it is known to be gone.
-    pub fn apply(&mut self, object: Arc<T>) -> Option<Change<T>> {
-        let meta = object.meta();
-        let key = meta.key();
-        if self.knows(&key, &meta.uid, &meta.resource_version) {
-            return None;
-        }
-        let before = self.by_key.get(&key).cloned();
-        if let Some(known) = &before {
-            object.learn_from(known);
-            self.unlink(known);
-            if known.meta().uid != meta.uid {
-                self.gone.insert(&known.meta().uid);
-            }
-        }
-        self.link(&key, &object);
-        self.by_key.insert(key, Arc::clone(&object));
-        Some(Change {
-            before,
-            after: Some(object),
-        })
-    }
-
-    /// Whether a version of an object says nothing new.
-    pub fn knows(&self, key: &ObjectKey, uid: &str, version: &str) -> bool {
-        let is_known = |known: &Arc<T>| {
-            let meta = known.meta();
-            meta.uid == uid && !is_newer(version, &meta.resource_version)
-        };
-        self.gone.contains(uid) || self.by_key.get(key).is_some_and(is_known)
-    }
-
-    fn replace(&mut self, object: Arc<T>) {
-        let key = object.meta().key();
-        if let Some(known) = self.by_key.get(&key).cloned() {
-            self.unlink(&known);
-        }
-        self.link(&key, &object);
-        self.by_key.insert(key, object);
-    }
-
-    /// Forgets an object for good: a late answer does not bring it back.
-    pub fn remove(&mut self, key: &ObjectKey, uid: &str) -> Option<Change<T>> {
-        self.gone.insert(uid);
-        let known = self
-            .by_key
-            .get(key)
-            .filter(|known| known.meta().uid == uid)?
-            .clone();
-        self.by_key.remove(key);
-        self.unlink(&known);
-        Some(Change {
-            before: Some(known),
-            after: None,
-        })
-    }
-
-    /// One object.
-    pub fn get(&self, key: &ObjectKey) -> Option<&Arc<T>> {
-        self.by_key.get(key)
-    }
-
-    /// All objects, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
-        self.by_key.values()
-    }
-
-    fn identities(&self, namespace: Option<&str>) -> Vec<Identity> {
-        self.by_key
-            .values()
-            .map(|object| object.meta())
-            .filter(|meta| namespace.is_none_or(|namespace| meta.namespace == namespace))
-            .map(|meta| (meta.key(), meta.uid.clone(), meta.resource_version.clone()))
-            .collect()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.by_key.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.by_key.is_empty()
-    }
-
-    /// Objects whose controller has this UID, in the order of names.
-    pub fn owned_by(&self, uid: &str) -> impl Iterator<Item = &Arc<T>> {
-        self.by_owner
-            .get(uid)
-            .into_iter()
-            .flat_map(BTreeMap::values)
-    }
-
-    /// Objects that have this UID among their owners.
-    pub fn dependents(&self, uid: &str) -> impl Iterator<Item = &Arc<T>> {
-        let others = self.by_other_owner.get(uid);
-        self.owned_by(uid)
-            .chain(others.into_iter().flat_map(BTreeMap::values))
-    }
-
-    /// Objects of a namespace without a controller, in the order of names.
-    pub fn orphans(&self, namespace: &str) -> impl Iterator<Item = &Arc<T>> {
-        self.orphans
-            .get(namespace)
-            .into_iter()
-            .flat_map(BTreeMap::values)
-    }
-
-    fn link(&mut self, key: &ObjectKey, object: &Arc<T>) {
-        let meta = object.meta();
-        let group = match meta.controller() {
-            Some(owner) => self.by_owner.entry(owner.uid.clone()).or_default(),
-            None => self.orphans.entry(meta.namespace.clone()).or_default(),
-        };
-        group.insert(key.clone(), Arc::clone(object));
-        for owner in other_owners(meta) {
-            let group = self.by_other_owner.entry(owner.uid.clone()).or_default();
-            group.insert(key.clone(), Arc::clone(object));
-        }
-    }
-
-    fn unlink(&mut self, object: &Arc<T>) {
-        let meta = object.meta();
-        let key = meta.key();
-        match meta.controller() {
-            Some(owner) => take_out(&mut self.by_owner, &owner.uid, &key),
-            None => take_out(&mut self.orphans, &meta.namespace, &key),
-        }
-        for owner in other_owners(meta) {
-            take_out(&mut self.by_other_owner, &owner.uid, &key);
-        }
-    }
-}
-
-/// The owners that are not the controller.
-fn other_owners(meta: &ObjectMeta) -> impl Iterator<Item = &OwnerReference> {
-    let controller = meta.controller().map(|owner| &owner.uid);
-    let owners = meta.owner_references.iter();
-    owners.filter(move |owner| Some(&owner.uid) != controller)
-}
-
-/// Takes an object out of its group, and the group away when it was the last.
-fn take_out<T>(
-    groups: &mut HashMap<String, BTreeMap<ObjectKey, Arc<T>>>,
-    name: &str,
-    key: &ObjectKey,
-) {
-    if let Some(group) = groups.get_mut(name) {
-        group.remove(key);
-        if group.is_empty() {
-            groups.remove(name);
-        }
-    }
-}
-
-/// Whether `candidate` is a later version than `known`. Versions of one kind compare as numbers; where they are no
-/// numbers, what arrives last counts as newest.
-pub fn is_newer(candidate: &str, known: &str) -> bool {
-    match (candidate.parse::<u64>(), known.parse::<u64>()) {
-        (Ok(candidate), Ok(known)) => candidate > known,
-        _ => candidate != known,
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Tracks {
 /// One selected Deployment, or one ReplicaSet that stands alone.
 #[derive(Debug, Default)]
 struct Track {
-    overview: Option<Overview>,
+    overview: Option<Arc<Overview>>,
     /// What the overview was made of.
     seen: Option<deployment::Snapshot>,
     waits: BTreeMap<Item, Vec<WaitingOn>>,
@@ -155,11 +155,11 @@ impl Tracks {
         }
         let overview = snapshot.as_ref().map(overview::of);
         track.seen = snapshot;
-        if overview == track.overview {
+        if overview.as_ref() == track.overview.as_deref() {
             return None;
         }
-        track.overview.clone_from(&overview);
-        overview.map(|overview| Happening::Observed(Box::new(overview)))
+        track.overview = overview.map(Arc::new);
+        track.overview.clone().map(Happening::Observed)
     }
 
     /// What an object that is at rest waits for, when that is new.

@@ -239,7 +239,7 @@ pub(super) fn refused(step: Step, reason: RefusalReason, message: &str) -> Happe
 }
 
 pub(super) fn observed(overview: Overview) -> Happening {
-    Happening::Observed(Box::new(overview))
+    Happening::Observed(Arc::new(overview))
 }
 
 pub(super) fn ended(at: i64, end: End) -> EngineEvent {

@@ -125,7 +125,7 @@ pub fn summary(board: &Board, columns: Option<usize>) -> Vec<Line> {
 fn draw_summary(board: &Board, result: fn(&Track) -> String) -> Vec<Line> {
     let rows = board.tracks().iter().map(|track| {
         let overview = track.overview.as_ref();
-        let new = overview.and_then(Overview::new_revision);
+        let new = overview.and_then(|overview| overview.new_revision());
         let count = |count: Option<i32>| or_none(count.map_or_else(String::new, |n| n.to_string()));
         [
             track.name(board.shows_namespaces()),

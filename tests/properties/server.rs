@@ -92,9 +92,9 @@ impl World {
         }
         let set = ReplicaSet {
             meta: ObjectMeta {
-                labels: new.labels.clone(),
-                annotations: new.annotations.clone(),
-                owner_references: vec![new.owner.clone()],
+                labels: new.labels.clone().into(),
+                annotations: new.annotations.clone().into(),
+                owner_references: vec![new.owner.clone()].into(),
                 ..self.new_meta(new.key.name.clone())
             },
             spec: ReplicaSetSpec {
@@ -153,9 +153,9 @@ impl World {
         let name = format!("{}{}", new.generate_name, self.next());
         let pod = Pod {
             meta: ObjectMeta {
-                labels: new.labels.clone(),
-                annotations: new.annotations.clone(),
-                owner_references: vec![new.owner.clone()],
+                labels: new.labels.clone().into(),
+                annotations: new.annotations.clone().into(),
+                owner_references: vec![new.owner.clone()].into(),
                 ..self.new_meta(name.clone())
             },
             phase: Phase::Pending,

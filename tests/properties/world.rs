@@ -78,8 +78,8 @@ impl World {
             meta: self.new_meta("stranger".to_owned()),
             ..ReplicaSet::default()
         };
-        set.meta.labels = [("app".to_owned(), "web".to_owned())].into();
-        set.meta.owner_references = vec![owner(STRANGER_UID)];
+        set.meta.labels = BTreeMap::from([("app".to_owned(), "web".to_owned())]).into();
+        set.meta.owner_references = vec![owner(STRANGER_UID)].into();
         set.spec.template = Template::new(template(0));
         self.replica_sets
             .insert("stranger".to_owned(), Arc::new(set));
@@ -92,8 +92,8 @@ impl World {
                 phase: Phase::Running,
                 ..Pod::default()
             };
-            pod.meta.labels = [("app".to_owned(), label.to_owned())].into();
-            pod.meta.owner_references = owners;
+            pod.meta.labels = BTreeMap::from([("app".to_owned(), label.to_owned())]).into();
+            pod.meta.owner_references = owners.into();
             self.pods.insert(name.to_owned(), Arc::new(pod));
         }
     }

@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{null_as_default, null_as_empty};
+use super::{Shared, null_as_default, null_as_empty};
 
 /// Namespace and name: what a work queue and a user call an object by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -79,13 +79,13 @@ pub struct ObjectMeta {
     pub finalizers: Vec<String>,
     /// Labels.
     #[serde(deserialize_with = "null_as_default")]
-    pub labels: BTreeMap<String, String>,
+    pub labels: Shared<BTreeMap<String, String>>,
     /// Annotations.
     #[serde(deserialize_with = "null_as_default")]
-    pub annotations: BTreeMap<String, String>,
+    pub annotations: Shared<BTreeMap<String, String>>,
     /// Owners.
     #[serde(deserialize_with = "null_as_empty")]
-    pub owner_references: Vec<OwnerReference>,
+    pub owner_references: Shared<Vec<OwnerReference>>,
 }
 
 impl ObjectMeta {
@@ -97,6 +97,13 @@ impl ObjectMeta {
     /// The owner with `controller: true`, if any.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owner_references.iter().find(|owner| owner.controller)
+    }
+
+    /// Keeps what is equal in another object's metadata together with it: the objects of one owner are alike.
+    pub fn share_with(&mut self, other: &Self) {
+        self.labels.share_with(&other.labels);
+        self.annotations.share_with(&other.annotations);
+        self.owner_references.share_with(&other.owner_references);
     }
 
     /// Whether the object is being deleted.

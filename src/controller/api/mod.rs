@@ -9,6 +9,7 @@ mod deployment;
 mod meta;
 mod pod;
 mod replica_set;
+mod shared;
 
 pub use condition::{Condition, ConditionStatus};
 pub use deployment::{
@@ -17,6 +18,7 @@ pub use deployment::{
 pub use meta::{ObjectKey, ObjectMeta, OwnerReference};
 pub use pod::{Phase, Pod, ReadyCondition};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
+pub use shared::Shared;
 
 /// Reads an absent field and an explicit `null` alike, as the API server does.
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -28,12 +30,12 @@ where
 }
 
 /// The same for a list, which then takes the room that it needs: there are many objects with lists of one.
-pub(crate) fn null_as_empty<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+pub(crate) fn null_as_empty<'de, D, T>(deserializer: D) -> Result<Shared<Vec<T>>, D::Error>
 where
     D: serde::Deserializer<'de>,
     T: serde::Deserialize<'de>,
 {
     let mut list: Vec<T> = null_as_default(deserializer)?;
     list.shrink_to_fit();
-    Ok(list)
+    Ok(list.into())
 }

@@ -146,7 +146,7 @@ mod tests {
             .iter()
             .map(|text| {
                 let mut set = ReplicaSet::default();
-                set.meta.annotations = annotations(&[(keys::REVISION, text)]);
+                set.meta.annotations = annotations(&[(keys::REVISION, text)]).into();
                 set
             })
             .collect()

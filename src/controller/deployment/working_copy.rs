@@ -29,9 +29,9 @@ impl<'a> WorkingCopy<'a> {
             namespace: new.key.namespace,
             name: new.key.name,
             uid,
-            labels: new.labels,
-            annotations: new.annotations,
-            owner_references: vec![new.owner],
+            labels: new.labels.into(),
+            annotations: new.annotations.into(),
+            owner_references: vec![new.owner].into(),
             ..ObjectMeta::default()
         };
         let spec = ReplicaSetSpec {

@@ -8,6 +8,7 @@ use crate::controller::action::{Action, EventType, Kind, NewPod, RefusalReason, 
 use crate::controller::api::{OwnerReference, Pod, ReplicaSet};
 use crate::controller::plan::{Recorder, SyncError};
 use crate::controller::selector::Selector;
+use crate::controller::template::Mould;
 use crate::controller::why::Why;
 
 use super::{Snapshot, ranking};
@@ -165,8 +166,12 @@ fn controller_uid(replica_set: &ReplicaSet) -> Option<&str> {
 
 /// The pod that a ReplicaSet's template describes.
 fn new_pod(replica_set: &ReplicaSet, owner: OwnerReference) -> Result<NewPod, SyncError> {
-    let template = &replica_set.spec.template;
-    let labels = template.labels();
+    let Mould {
+        labels,
+        annotations,
+        finalizers,
+        spec,
+    } = replica_set.spec.template.mould();
     if labels.is_empty() {
         return Err(SyncError::NoLabels);
     }
@@ -176,10 +181,10 @@ fn new_pod(replica_set: &ReplicaSet, owner: OwnerReference) -> Result<NewPod, Sy
         // The server looks away from a prefix's last dash, so every name of a ReplicaSet makes a valid prefix.
         generate_name: format!("{}-", meta.name),
         labels,
-        annotations: template.annotations(),
-        finalizers: template.finalizers(),
+        annotations,
+        finalizers,
         owner,
-        spec: template.spec().clone(),
+        spec,
     })
 }
 

@@ -53,12 +53,13 @@ fn pod(name: &str, ready_since: Option<i64>) -> Pod {
     pod.meta.namespace = "default".into();
     pod.meta.name = name.into();
     pod.meta.uid = format!("uid-{name}");
-    pod.meta.labels = Template::new(template()).labels();
+    pod.meta.labels = Template::new(template()).labels().into();
     pod.meta.owner_references = vec![OwnerReference {
         uid: "uid-web-1".into(),
         controller: true,
         ..OwnerReference::default()
-    }];
+    }]
+    .into();
     pod.ready = ready_since.map(|seconds| ReadyCondition {
         status: ConditionStatus::True,
         last_transition_time: Some(NOW - SignedDuration::from_secs(seconds)),

@@ -1,13 +1,11 @@
 //! Pods as they come over the wire, and how they become slim.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::pod::{Container, Pod, PodCondition, State, Terminated};
-use crate::controller::api::{ObjectMeta, Phase, null_as_default};
+use crate::controller::api::{ObjectMeta, Phase, Shared, null_as_default};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -179,9 +177,8 @@ impl From<RawPod> for Pod {
         Self {
             // Whose it is, its owner tells; nobody asks for the rest, of which there may be much.
             meta: ObjectMeta {
-                labels: BTreeMap::new(),
-                annotations: BTreeMap::new(),
-                owner_references: tight(metadata.owner_references),
+                labels: Shared::default(),
+                annotations: Shared::default(),
                 ..metadata
             },
             claims: spec

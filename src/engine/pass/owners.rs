@@ -92,7 +92,7 @@ impl Pass<'_> {
             return Ok(OwnerState::Gone);
         };
         let waits = garbage::waits_for_dependents(owner.meta());
-        self.absorb(&T::effect(owner));
+        self.absorb(T::effect(owner));
         Ok(if waits {
             OwnerState::Waiting
         } else {

@@ -41,7 +41,7 @@ impl Engine {
         if *standing == Standing::Act {
             // Whoever acted meanwhile may have written more than the watches have shown.
             for effect in feed::list_once(&self.client, &self.options.scope).await? {
-                self.absorb(&effect);
+                self.absorb(effect);
             }
             self.context.acting.store(true, Ordering::Relaxed);
         } else {

@@ -34,8 +34,8 @@ pub(super) fn full(track: &Track, look: Look, log_max: usize) -> Vec<Line> {
     if let Some(overview) = &track.overview {
         lines.extend(rows::draw(overview, look.columns));
     }
-    let skipped = track.log.len().saturating_sub(log_max);
-    for entry in track.log.iter().skip(skipped) {
+    let skipped = track.log().len().saturating_sub(log_max);
+    for entry in track.log().skip(skipped) {
         let mut line = Line::from("  ");
         line.append(entry_line(entry, track));
         lines.push(line.truncate(look.columns));

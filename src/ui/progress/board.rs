@@ -3,6 +3,7 @@
 //! Pure bookkeeping; the views read it, and so does the summary at the end.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
@@ -27,6 +28,7 @@ pub struct Board {
     tracks: Vec<Track>,
     index: HashMap<(Kind, ObjectKey), usize>,
     namespaces_differ: bool,
+    keeps_log: bool,
 }
 
 impl Board {
@@ -34,7 +36,7 @@ impl Board {
     pub(super) fn apply(&mut self, event: &EngineEvent) -> usize {
         let id = (event.kind, event.key.clone());
         let index = *self.index.entry(id).or_insert_with(|| {
-            self.tracks.push(Track::new(event));
+            self.tracks.push(Track::new(event, self.keeps_log));
             self.tracks.len() - 1
         });
         self.namespaces_differ |= event.key.namespace != self.tracks[0].key.namespace;
@@ -72,6 +74,11 @@ impl Board {
         self.namespaces_differ = true;
     }
 
+    /// From now on the last steps of each object are kept, for a view that shows them.
+    pub(super) fn keep_log(&mut self) {
+        self.keeps_log = true;
+    }
+
     /// Whether names must say their namespace.
     pub fn shows_namespaces(&self) -> bool {
         self.namespaces_differ
@@ -86,7 +93,7 @@ pub struct Track {
     /// Its namespace and name.
     pub key: ObjectKey,
     /// How it stands.
-    pub overview: Option<Overview>,
+    pub overview: Option<Arc<Overview>>,
     /// What it waits for, most telling first.
     pub waiting: Vec<WaitingOn>,
     /// How it ended, unless it goes on.
@@ -95,11 +102,9 @@ pub struct Track {
     pub steps: u32,
     /// The error of a pass that is tried again.
     pub(super) retrying: Option<String>,
-    /// The last steps, oldest first.
-    pub(super) log: VecDeque<Entry>,
+    /// The last steps, where somebody wants to see them.
+    log: Option<Log>,
     pub(super) revisions: Revisions,
-    /// What the log says of sizes and pods have not made true yet.
-    announced: Announced,
     /// The steps that were done.
     account: Account,
     /// Whether its final line has been printed.
@@ -107,6 +112,50 @@ pub struct Track {
     started: Timestamp,
     latest: Timestamp,
     eta: Eta,
+}
+
+/// The last steps of one object.
+#[derive(Clone, Debug, Default)]
+struct Log {
+    /// Oldest first.
+    entries: VecDeque<Entry>,
+    /// What it says of sizes and pods have not made true yet.
+    announced: Announced,
+}
+
+impl Log {
+    fn note(&mut self, step: &Step, outcome: &Outcome, dry_run: bool, revisions: &Revisions) {
+        let to_do = || Words::new(&step.action, revisions, Naming::Short).to_do();
+        match outcome {
+            Outcome::Applied(_) => match PodBatch::begin(step, dry_run, revisions) {
+                Some(batch) if self.announced.covers(&batch) => {}
+                Some(batch) => self.push(Entry::Pods(batch)),
+                None => {
+                    self.announced.announce(&step.action);
+                    self.push(Entry::Step(
+                        Line::new(Tone::Plain, to_do())
+                            .with(Tone::Faint, format!(": {}", step.why)),
+                    ));
+                }
+            },
+            Outcome::Refused(refusal) => self.push(Entry::Step(
+                Line::new(Tone::Bad, format!("could not {}", to_do()))
+                    .with(Tone::Plain, format!(": {refusal}")),
+            )),
+        }
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if let (Some(Entry::Pods(last)), Entry::Pods(batch)) = (self.entries.back_mut(), &entry)
+            && last.absorb(batch)
+        {
+            return;
+        }
+        if self.entries.len() == LOG_MAX {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(entry);
+    }
 }
 
 /// One entry of the step log.
@@ -117,7 +166,7 @@ pub(super) enum Entry {
 }
 
 impl Track {
-    fn new(event: &EngineEvent) -> Self {
+    fn new(event: &EngineEvent, keeps_log: bool) -> Self {
         Self {
             kind: event.kind,
             key: event.key.clone(),
@@ -126,9 +175,8 @@ impl Track {
             end: None,
             steps: 0,
             retrying: None,
-            log: VecDeque::new(),
+            log: keeps_log.then(Log::default),
             revisions: Revisions::default(),
-            announced: Announced::default(),
             account: Account::default(),
             settled: false,
             started: event.at,
@@ -203,8 +251,7 @@ impl Track {
             self.end = None;
             self.settled = false;
             self.steps = 0;
-            self.log.clear();
-            self.announced = Announced::default();
+            self.log = self.log.as_ref().map(|_| Log::default());
             self.account = Account::default();
             self.eta = Eta::default();
             self.started = event.at;
@@ -240,11 +287,11 @@ impl Track {
         }
     }
 
-    fn observe(&mut self, at: Timestamp, overview: &Overview) {
+    fn observe(&mut self, at: Timestamp, overview: &Arc<Overview>) {
         self.revisions.learn(overview);
         let available = overview.new_revision().map_or(0, |new| new.available);
         self.eta.observe(at, available, overview.desired);
-        self.overview = Some(overview.clone());
+        self.overview = Some(Arc::clone(overview));
         self.retrying = None;
     }
 
@@ -255,45 +302,21 @@ impl Track {
         if weight(&step.action) == Weight::Bookkeeping {
             return;
         }
-        match outcome {
-            Outcome::Applied(_) => {
-                self.retrying = None;
-                self.steps += 1;
-                if !dry_run {
-                    self.account.add(&step.action, &self.revisions);
-                }
-                match PodBatch::begin(step, dry_run, &self.revisions) {
-                    Some(batch) if self.announced.covers(&batch) => {}
-                    Some(batch) => self.log(Entry::Pods(batch)),
-                    None => {
-                        self.announced.announce(&step.action);
-                        self.log(Entry::Step(
-                            Line::new(Tone::Plain, self.to_do(step))
-                                .with(Tone::Faint, format!(": {}", step.why)),
-                        ));
-                    }
-                }
+        if matches!(outcome, Outcome::Applied(_)) {
+            self.retrying = None;
+            self.steps += 1;
+            if !dry_run {
+                self.account.add(&step.action, &self.revisions);
             }
-            Outcome::Refused(refusal) => self.log(Entry::Step(
-                Line::new(Tone::Bad, format!("could not {}", self.to_do(step)))
-                    .with(Tone::Plain, format!(": {refusal}")),
-            )),
+        }
+        if let Some(log) = &mut self.log {
+            log.note(step, outcome, dry_run, &self.revisions);
         }
     }
 
-    fn to_do(&self, step: &Step) -> String {
-        Words::new(&step.action, &self.revisions, Naming::Short).to_do()
-    }
-
-    fn log(&mut self, entry: Entry) {
-        if let (Some(Entry::Pods(last)), Entry::Pods(batch)) = (self.log.back_mut(), &entry)
-            && last.absorb(batch)
-        {
-            return;
-        }
-        if self.log.len() == LOG_MAX {
-            self.log.pop_front();
-        }
-        self.log.push_back(entry);
+    /// The last steps, oldest first.
+    pub(super) fn log(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        static NONE: VecDeque<Entry> = VecDeque::new();
+        self.log.as_ref().map_or(&NONE, |log| &log.entries).iter()
     }
 }

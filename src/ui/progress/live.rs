@@ -36,7 +36,8 @@ struct Scene {
 
 impl Live {
     /// Begins to draw.
-    pub(super) fn new(board: Board, printer: Printer) -> Self {
+    pub(super) fn new(mut board: Board, printer: Printer) -> Self {
+        board.keep_log();
         let scene = Arc::new(Mutex::new(Scene {
             board,
             latest: None,

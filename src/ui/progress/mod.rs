@@ -54,6 +54,8 @@ pub enum Form {
 pub struct Progress(View);
 
 enum View {
+    /// Nobody looks.
+    Silent(Board),
     Live(Live),
     Lines(Lines),
     Json(Board, Printer),
@@ -67,6 +69,7 @@ impl Progress {
             board.show_namespaces();
         }
         Self(match style.form {
+            Form::People | Form::Lines if printer.is_quiet() => View::Silent(board),
             Form::People if !printer.live().is_hidden() => View::Live(Live::new(board, printer)),
             Form::People | Form::Lines => View::Lines(Lines::new(board, style.timestamps, printer)),
             Form::Json => View::Json(board, printer),
@@ -79,6 +82,9 @@ impl Progress {
     /// When JSON can't be written to stdout.
     pub fn handle(&mut self, event: &EngineEvent) -> io::Result<()> {
         match &mut self.0 {
+            View::Silent(board) => {
+                board.apply(event);
+            }
             View::Live(live) => live.handle(event),
             View::Lines(lines) => lines.handle(event),
             View::Json(board, printer) => {
@@ -98,7 +104,7 @@ impl Progress {
                 live.board()
             }
             View::Lines(lines) => lines.finish(),
-            View::Json(board, _) => board,
+            View::Silent(board) | View::Json(board, _) => board,
         }
     }
 }

@@ -83,13 +83,13 @@ impl Objects {
             let stored = StoredSet {
                 replicas: set.spec.replicas,
                 min_ready_seconds: set.spec.min_ready_seconds,
-                annotations: set.meta.annotations,
+                annotations: BTreeMap::clone(&set.meta.annotations),
             };
             (set.meta.name, stored)
         });
         Self {
             sets: sets.collect(),
-            deployment_annotations: deployment.meta.annotations.clone(),
+            deployment_annotations: BTreeMap::clone(&deployment.meta.annotations),
         }
     }
 }

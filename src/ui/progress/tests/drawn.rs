@@ -14,6 +14,7 @@ use crate::ui::scene::{self, OLD, applied, ended, event, event_of, observed, sec
 
 fn board(events: &[EngineEvent]) -> Board {
     let mut board = Board::default();
+    board.keep_log();
     for event in events {
         board.apply(event);
     }
@@ -179,6 +180,7 @@ fn other_strategies_and_many_revisions() {
 /// Forty Deployments, of which every eighth is complete and one has failed.
 fn fleet() -> Board {
     let mut board = Board::default();
+    board.keep_log();
     for number in 0..40 {
         let complete = number % 8 == 0;
         let mut overview = if complete {
