@@ -11,7 +11,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, Time};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kubectl_rs::controller::api::{
-    ConditionStatus, Deployment, Pod, ReadyCondition, ReplicaSet, ReplicaSetStatus,
+    ConditionStatus, Deployment, Pod, ReadyCondition, ReplicaSet, ReplicaSetStatus, Shared,
 };
 use kubectl_rs::controller::keys;
 use kubectl_rs::controller::replica_set::ranking;
@@ -166,7 +166,7 @@ fn pods_of_replica_set(pods: i32, keep: i32) -> replica_set::Snapshot {
     let sized = |i: i32| {
         let mut set = replica_set(i, 0, pods);
         set.spec.selector = Some(LabelSelector {
-            match_labels: Some(set.meta.labels.clone()),
+            match_labels: Some(BTreeMap::clone(&set.meta.labels)),
             ..LabelSelector::default()
         });
         Arc::new(set)
@@ -195,7 +195,7 @@ fn pods_of_replica_set(pods: i32, keep: i32) -> replica_set::Snapshot {
     }
 }
 
-fn ready_pod(i: i32, labels: &BTreeMap<String, String>) -> Pod {
+fn ready_pod(i: i32, labels: &Shared<BTreeMap<String, String>>) -> Pod {
     let mut pod = pod(i, REPLICA_SETS - 1);
     pod.meta.labels.clone_from(labels);
     pod.node_name = format!("node-{}", i % 97);

@@ -225,7 +225,7 @@ mod tests {
 
     fn owner(is_deleting: bool) -> ObjectMeta {
         ObjectMeta {
-            namespace: "default".to_owned(),
+            namespace: "default".into(),
             name: "web".to_owned(),
             uid: OWNER.to_owned(),
             deletion_timestamp: is_deleting.then_some(Time(Timestamp::UNIX_EPOCH)),

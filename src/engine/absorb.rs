@@ -22,7 +22,7 @@ impl Context {
                 change.after.map(Effect::ReplicaSet)
             }
             Effect::Pod(object) => {
-                let change = store.pods.apply(object)?;
+                let change = store.apply_pod(object)?;
                 self.observe(&change);
                 change.after.map(Effect::Pod)
             }

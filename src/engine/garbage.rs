@@ -40,7 +40,7 @@ impl Store {
         Some(Snapshot {
             target: Target::new(item.kind, meta),
             is_deleting: meta.is_deleting(),
-            finalizers: meta.finalizers.clone(),
+            finalizers: meta.finalizers.to_vec(),
             owners: owners.collect(),
             dependents: dependents.collect(),
         })

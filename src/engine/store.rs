@@ -47,6 +47,17 @@ impl Store {
         }
     }
 
+    /// Takes in a pod, which often has the labels of its ReplicaSet.
+    pub(super) fn apply_pod(&mut self, mut pod: Arc<Pod>) -> Option<Change<Pod>> {
+        let owner = pod.meta.controller();
+        let owner = owner.map(|owner| ObjectKey::new(&pod.meta.namespace, &owner.name));
+        let owner = owner.and_then(|key| self.replica_sets.get(&key));
+        if let Some((owner, pod)) = owner.zip(Arc::get_mut(&mut pod)) {
+            pod.meta.share_with(&owner.meta);
+        }
+        self.pods.apply(pod)
+    }
+
     /// The metadata of an object.
     pub fn meta(&self, kind: Kind, key: &ObjectKey) -> Option<&ObjectMeta> {
         match kind {
@@ -70,16 +81,17 @@ impl Store {
 /// never that late.
 #[derive(Debug, Default)]
 pub(super) struct Tombstones {
-    uids: HashSet<String>,
-    order: VecDeque<String>,
+    uids: HashSet<Arc<str>>,
+    order: VecDeque<Arc<str>>,
 }
 
 impl Tombstones {
     const MAX: usize = 4096;
 
     pub(super) fn insert(&mut self, uid: &str) {
-        if self.uids.insert(uid.to_owned()) {
-            self.order.push_back(uid.to_owned());
+        let uid: Arc<str> = uid.into();
+        if self.uids.insert(Arc::clone(&uid)) {
+            self.order.push_back(uid);
         }
         if self.order.len() > Self::MAX
             && let Some(oldest) = self.order.pop_front()

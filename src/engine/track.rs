@@ -32,7 +32,8 @@ struct Track {
     overview: Option<Arc<Overview>>,
     /// What the overview was made of.
     seen: Option<deployment::Snapshot>,
-    waits: BTreeMap<Item, Vec<WaitingOn>>,
+    /// By item, in their order: they are few, and there are many tracks.
+    waits: Vec<(Item, Vec<WaitingOn>)>,
     /// What the latest passes left undone.
     left: BTreeMap<Item, Vec<Left>>,
     told: Vec<WaitingOn>,
@@ -49,7 +50,10 @@ impl Tracks {
     /// Enters what an item's latest pass waits for.
     pub fn set_waits(&mut self, subject: &Item, item: Item, waits: Vec<WaitingOn>) {
         if let Some(track) = self.by_item.get_mut(subject) {
-            track.waits.insert(item, waits);
+            match track.waits.binary_search_by(|(known, _)| known.cmp(&item)) {
+                Ok(at) => track.waits[at].1 = waits,
+                Err(at) => track.waits.insert(at, (item, waits)),
+            }
             self.dirty.insert(subject.clone());
         }
     }
@@ -82,7 +86,7 @@ impl Tracks {
     /// Forgets an item that is gone.
     pub fn forget(&mut self, subject: &Item, item: &Item) {
         if let Some(track) = self.by_item.get_mut(subject) {
-            track.waits.remove(item);
+            track.waits.retain(|(known, _)| known != item);
             self.dirty.insert(subject.clone());
         }
     }
@@ -235,13 +239,13 @@ impl Track {
     fn is_complete(&self) -> bool {
         match &self.overview {
             Some(overview) => overview.complete,
-            None => !self.waits.is_empty() && self.waits.values().all(Vec::is_empty),
+            None => !self.waits.is_empty() && self.waits.iter().all(|(_, waits)| waits.is_empty()),
         }
     }
 
     /// A write that was refused for good.
     fn refusal(&self) -> Option<End> {
-        let waits = self.waits.values().flatten();
+        let waits = self.waits.iter().flat_map(|(_, waits)| waits);
         let refused = waits.filter_map(|wait| match wait {
             WaitingOn::Refused { message } => Some(message),
             _ => None,

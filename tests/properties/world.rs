@@ -254,7 +254,7 @@ impl World {
 
     pub(crate) fn new_meta(&mut self, name: String) -> ObjectMeta {
         ObjectMeta {
-            namespace: "default".to_owned(),
+            namespace: "default".into(),
             name,
             uid: format!("uid-{}", self.next()),
             resource_version: self.next(),

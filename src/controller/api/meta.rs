@@ -59,7 +59,7 @@ pub struct OwnerReference {
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
     /// The namespace.
-    pub namespace: String,
+    pub namespace: Shared<String>,
     /// The name.
     pub name: String,
     /// The UID.
@@ -76,7 +76,7 @@ pub struct ObjectMeta {
     pub deletion_grace_period_seconds: Option<i64>,
     /// What holds the object though it is deleted.
     #[serde(deserialize_with = "null_as_default")]
-    pub finalizers: Vec<String>,
+    pub finalizers: Shared<Vec<String>>,
     /// Labels.
     #[serde(deserialize_with = "null_as_default")]
     pub labels: Shared<BTreeMap<String, String>>,
@@ -101,6 +101,8 @@ impl ObjectMeta {
 
     /// Keeps what is equal in another object's metadata together with it: the objects of one owner are alike.
     pub fn share_with(&mut self, other: &Self) {
+        self.namespace.share_with(&other.namespace);
+        self.finalizers.share_with(&other.finalizers);
         self.labels.share_with(&other.labels);
         self.annotations.share_with(&other.annotations);
         self.owner_references.share_with(&other.owner_references);

@@ -31,6 +31,30 @@ impl<T> From<T> for Shared<T> {
     }
 }
 
+impl From<&str> for Shared<String> {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<&Shared<String>> for String {
+    fn from(text: &Shared<String>) -> Self {
+        text.to_string()
+    }
+}
+
+impl PartialEq<str> for Shared<String> {
+    fn eq(&self, other: &str) -> bool {
+        **self == *other
+    }
+}
+
+impl PartialEq<String> for Shared<String> {
+    fn eq(&self, other: &String) -> bool {
+        **self == *other
+    }
+}
+
 impl<T: FromIterator<I>, I> FromIterator<I> for Shared<T> {
     fn from_iter<S: IntoIterator<Item = I>>(items: S) -> Self {
         T::from_iter(items).into()
@@ -65,9 +89,9 @@ mod tests {
     fn what_is_equal_is_kept_once_until_one_changes() {
         let mut one: Shared<Vec<i32>> = vec![1, 2].into();
         let mut other: Shared<Vec<i32>> = vec![1, 2].into();
-        assert!(!std::ptr::eq(&*one, &*other));
+        assert!(!Arc::ptr_eq(&one.0, &other.0));
         other.share_with(&one);
-        assert!(std::ptr::eq(&*one, &*other));
+        assert!(Arc::ptr_eq(&one.0, &other.0));
         one.push(3);
         assert_eq!((&*one, &*other), (&vec![1, 2, 3], &vec![1, 2]));
         other.share_with(&one);

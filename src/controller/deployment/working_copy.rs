@@ -26,7 +26,7 @@ impl<'a> WorkingCopy<'a> {
     /// What the server has after a creation.
     pub(super) fn created(new: NewReplicaSet, uid: String) -> Self {
         let meta = ObjectMeta {
-            namespace: new.key.namespace,
+            namespace: new.key.namespace.into(),
             name: new.key.name,
             uid,
             labels: new.labels.into(),

@@ -177,7 +177,7 @@ fn new_pod(replica_set: &ReplicaSet, owner: OwnerReference) -> Result<NewPod, Sy
     }
     let meta = &replica_set.meta;
     Ok(NewPod {
-        namespace: meta.namespace.clone(),
+        namespace: meta.namespace.to_string(),
         // The server looks away from a prefix's last dash, so every name of a ReplicaSet makes a valid prefix.
         generate_name: format!("{}-", meta.name),
         labels,

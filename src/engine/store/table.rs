@@ -126,7 +126,7 @@ impl<T: SlimKind> Table<T> {
     pub(super) fn identities(&self, namespace: Option<&str>) -> Vec<Identity> {
         self.iter()
             .map(|object| object.meta())
-            .filter(|meta| namespace.is_none_or(|namespace| meta.namespace == namespace))
+            .filter(|meta| namespace.is_none_or(|namespace| *meta.namespace == namespace))
             .map(|meta| (meta.key(), meta.uid.clone(), meta.resource_version.clone()))
             .collect()
     }
@@ -229,7 +229,8 @@ fn place<T: SlimKind>(group: &[Arc<T>], object: &Arc<T>) -> Result<usize, usize>
 }
 
 fn by_key(a: &ObjectMeta, b: &ObjectMeta) -> Ordering {
-    (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name))
+    let by_namespace = a.namespace.cmp(&b.namespace);
+    by_namespace.then_with(|| a.name.cmp(&b.name))
 }
 
 /// Whether `candidate` is a later version than `known`. Versions of one kind compare as numbers; where they are no
