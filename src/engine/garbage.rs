@@ -1,6 +1,6 @@
 //! Where garbage may be: which objects a change concerns, and what is known around one of them.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::controller::action::{Kind, Target};
 use crate::controller::api::{ObjectKey, ObjectMeta, OwnerReference};

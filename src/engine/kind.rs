@@ -220,6 +220,19 @@ impl Identity {
     }
 }
 
+/// Names of members that the search is about.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum Member {
+    Metadata,
+    Name,
+    Namespace,
+    Uid,
+    ResourceVersion,
+    #[serde(other)]
+    Other,
+}
+
 /// Looks for `metadata` among the members of an object, and for an identity among those of `metadata`. Once it is found,
 /// reading ends with an error.
 #[derive(Default)]
@@ -237,15 +250,17 @@ impl Search {
 
     fn read<'de, A: MapAccess<'de>>(
         &mut self,
-        name: &str,
+        name: Member,
         members: &mut A,
     ) -> Result<(), A::Error> {
         let field = match name {
-            "name" => &mut self.found.name,
-            "namespace" => &mut self.found.namespace,
-            "uid" => &mut self.found.uid,
-            "resourceVersion" => &mut self.found.resource_version,
-            _ => return members.next_value().map(|IgnoredAny| ()),
+            Member::Name => &mut self.found.name,
+            Member::Namespace => &mut self.found.namespace,
+            Member::Uid => &mut self.found.uid,
+            Member::ResourceVersion => &mut self.found.resource_version,
+            Member::Metadata | Member::Other => {
+                return members.next_value().map(|IgnoredAny| ());
+            }
         };
         *field = members.next_value()?;
         if self.found.is_whole() {
@@ -263,10 +278,10 @@ impl<'de> Visitor<'de> for &mut Search {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some(name) = members.next_key::<Cow<'_, str>>()? {
+        while let Some(name) = members.next_key::<Member>()? {
             if self.is_in_metadata {
-                self.read(&name, &mut members)?;
-            } else if name == "metadata" {
+                self.read(name, &mut members)?;
+            } else if name == Member::Metadata {
                 self.is_in_metadata = true;
                 members.next_value_seed(&mut *self)?;
                 return Err(self.end());

@@ -1,8 +1,9 @@
 //! The work queue: each item at most once, never two passes of one item at a time, delays and back-off per item.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
+use foldhash::{HashMap, HashSet};
 use tokio::time::Instant;
 
 use super::store::Item;

@@ -5,11 +5,11 @@ mod news;
 mod standing;
 mod summary;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use futures::stream::{self, BoxStream, FuturesUnordered, StreamExt};
 use kube::Client;
 use tokio::time::{Instant, sleep_until};
@@ -75,7 +75,7 @@ impl Engine {
             options,
             queue: Queue::default(),
             tracks: Tracks::default(),
-            subjects: HashMap::new(),
+            subjects: HashMap::default(),
             stopped: None,
             standings: stream::pending().boxed(),
         }

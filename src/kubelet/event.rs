@@ -1,12 +1,13 @@
 //! Events of the simulated scheduler and kubelet: in two dialects, counted, and thinned as their senders do
 //! (failure-states spec, section 1.1, rules 4 and 5).
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pod::PodMeta;
+use super::time::Time;
 use crate::controller::action::EventType;
 
 /// Events of one pod and type that are sent at once, before they are held back.

@@ -22,6 +22,7 @@ mod run;
 mod scheduler;
 mod status;
 mod text;
+mod time;
 
 #[cfg(test)]
 mod tests;

@@ -2,10 +2,11 @@
 //! owner have in common is kept once, too.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 use super::{Identity, Tombstones};
@@ -31,10 +32,10 @@ impl<T> Default for Table<T> {
     fn default() -> Self {
         Self {
             by_key: HashTable::new(),
-            hasher: RandomState::new(),
-            by_owner: HashMap::new(),
-            by_other_owner: HashMap::new(),
-            orphans: HashMap::new(),
+            hasher: RandomState::default(),
+            by_owner: HashMap::default(),
+            by_other_owner: HashMap::default(),
+            orphans: HashMap::default(),
             gone: Tombstones::default(),
         }
     }

@@ -11,8 +11,9 @@ mod schedule;
 pub use entry::PodRef;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
 
+use foldhash::HashMap;
 use k8s_openapi::jiff::Timestamp;
 
 use super::config::References;

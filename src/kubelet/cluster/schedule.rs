@@ -1,7 +1,8 @@
 //! The scheduler's part: which pods it tries, and when it tries again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use foldhash::HashMap;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::{Cluster, Life, Write};

@@ -5,13 +5,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{ContainerState, ContainerStatus, Ids, PodCondition, PodStatus, Terminated};
+use crate::kubelet::time::Time;
 
 /// The conditions that the kubelet keeps; one that it does not write goes.
 const KUBELETS: [&str; 5] = [

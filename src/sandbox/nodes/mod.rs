@@ -5,9 +5,9 @@
 
 mod direct;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
@@ -123,7 +123,7 @@ impl Driver {
             cluster: Cluster::new(rules),
             pods: pod_changes,
             nodes: node_changes,
-            own_versions: HashMap::new(),
+            own_versions: HashMap::default(),
             check_references,
         };
         driver.take_in(&nodes, &pods);
