@@ -1,5 +1,6 @@
 //! Equality the way Kubernetes means it (deployment-controller section 6): by what the API's types hold, not by how
-//! the JSON spells it. The controllers call it for pod templates; nothing here may allocate when values are equal.
+//! the JSON spells it. Whoever compares one value many times, as the controllers do pod templates, compares canonical
+//! forms. Telling that values are equal allocates nothing.
 
 use serde_json::{Map, Value};
 

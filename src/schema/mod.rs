@@ -210,11 +210,6 @@ pub fn pod_template() -> &'static Type {
     present("PodTemplateSpec")
 }
 
-/// The type of `spec` of pods and pod templates.
-pub fn pod_spec() -> &'static Type {
-    present("PodSpec")
-}
-
 fn present(name: &str) -> &'static Type {
     named(name).expect("the embedded table has it: a test reads every type")
 }

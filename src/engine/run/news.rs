@@ -16,7 +16,9 @@ impl Engine {
             self.tracks.touch(subject.clone());
         }
         for (subject, item) in concerned.into_iter().chain(litter) {
-            self.subjects.insert(item.clone(), subject.clone());
+            if self.subjects.get(&item) != Some(&subject) {
+                self.subjects.insert(item.clone(), subject.clone());
+            }
             if !self.is_held(&subject) {
                 self.queue.add(item);
             }

@@ -242,3 +242,85 @@ pub fn is_newer(candidate: &str, known: &str) -> bool {
         _ => candidate != known,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::controller::api::{Pod, ReplicaSet};
+
+    fn pod(name: &str, version: u32, owner: Option<&str>) -> Arc<Pod> {
+        let owners = owner.map(|uid| json!([{ "name": uid, "uid": uid, "controller": true }]));
+        let metadata = json!({
+            "namespace": "default", "name": name, "uid": format!("uid-{name}"),
+            "resourceVersion": version.to_string(),
+            "labels": { "app": "web" },
+            "ownerReferences": owners,
+        });
+        Arc::new(Pod::from_json(&json!({ "metadata": metadata })).expect("a pod"))
+    }
+
+    fn names<'a>(pods: impl Iterator<Item = &'a Arc<Pod>>) -> Vec<&'a str> {
+        pods.map(|pod| pod.meta.name.as_str()).collect()
+    }
+
+    #[test]
+    fn objects_are_found_by_name_and_by_owner() {
+        let mut table = Table::default();
+        for name in ["b", "c", "a"] {
+            assert!(table.apply(pod(name, 1, Some("one"))).is_some());
+        }
+        assert_eq!(names(table.owned_by("one")), ["a", "b", "c"]);
+        let key = ObjectKey::new("default", "b");
+        assert!(table.apply(pod("b", 1, None)).is_none(), "it is no news");
+        assert!(table.apply(pod("b", 2, None)).is_some());
+        assert_eq!(names(table.owned_by("one")), ["a", "c"]);
+        assert_eq!(names(table.orphans("default")), ["b"]);
+        assert_eq!(
+            table.get(&key).map(|pod| pod.meta.uid.as_str()),
+            Some("uid-b")
+        );
+        assert!(table.remove(&key, "another").is_none());
+        assert!(table.remove(&key, "uid-b").is_some());
+        assert!(table.get(&key).is_none());
+        assert!(
+            table.apply(pod("b", 3, None)).is_none(),
+            "it is gone for good"
+        );
+        assert_eq!((table.len(), names(table.orphans("default")).len()), (2, 0));
+    }
+
+    #[test]
+    fn what_the_objects_of_one_owner_have_in_common_is_kept_once() {
+        let mut table = Table::default();
+        table.apply(pod("a", 1, Some("one")));
+        table.apply(pod("b", 1, Some("one")));
+        let pods: Vec<_> = table.owned_by("one").map(|pod| &pod.meta).collect();
+        assert!(std::ptr::eq(
+            &raw const *pods[0].labels,
+            &raw const *pods[1].labels
+        ));
+        let owners = pods.iter().map(|meta| meta.owner_references.as_ptr());
+        let owners: Vec<_> = owners.collect();
+        assert_eq!(owners[0], owners[1]);
+    }
+
+    #[test]
+    fn a_new_version_keeps_the_template_that_was_known() {
+        let set = |version: u32| {
+            let text = format!(
+                r#"{{"metadata": {{"namespace": "default", "name": "web-1", "uid": "u", "resourceVersion": "{version}"}},
+                    "spec": {{"template": {{"spec": {{"containers": [{{"image": "web:1"}}]}}}}}}}}"#
+            );
+            Arc::new(serde_json::from_str::<ReplicaSet>(&text).expect("a ReplicaSet"))
+        };
+        let image = |set: &ReplicaSet| set.spec.template.images().next().map(str::as_ptr);
+        let mut table = Table::default();
+        table.apply(set(1));
+        let change = table.apply(set(2)).expect("news");
+        let (before, after) = change.before.zip(change.after).expect("two versions");
+        assert_eq!(after.meta.resource_version, "2");
+        assert_eq!(image(&before), image(&after));
+    }
+}
