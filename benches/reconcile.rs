@@ -186,13 +186,24 @@ fn pods_of_replica_set(pods: i32, keep: i32) -> replica_set::Snapshot {
     replica_set::Snapshot {
         now: now(),
         siblings: (0..newest).map(sized).collect(),
-        pods: (0..pods)
-            .map(|i| Arc::new(ready_pod(i, &set.meta.labels)))
-            .collect(),
+        pods: ready_pods(pods, &set.meta.labels),
         replica_set: set,
         expectations_met: true,
         ..replica_set::Snapshot::default()
     }
+}
+
+/// Pods that have in common what the engine's store keeps once for all pods of a ReplicaSet.
+fn ready_pods(count: i32, labels: &Shared<BTreeMap<String, String>>) -> Vec<Arc<Pod>> {
+    let first = ready_pod(0, labels);
+    let pods = (0..count).map(|i| {
+        let mut pod = ready_pod(i, labels);
+        pod.meta.namespace.share_with(&first.meta.namespace);
+        let owners = &mut pod.meta.owner_references;
+        owners.share_with(&first.meta.owner_references);
+        Arc::new(pod)
+    });
+    pods.collect()
 }
 
 fn ready_pod(i: i32, labels: &Shared<BTreeMap<String, String>>) -> Pod {
