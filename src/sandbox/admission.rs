@@ -106,7 +106,7 @@ fn all(store: &Store, plural: &str, namespace: &str) -> Vec<Value> {
     let kind = known(plural);
     let namespace = kind.namespaced.then_some(namespace);
     store
-        .list(kind.collection, namespace, Bound::Unbounded)
+        .list(kind.collection, namespace, &Bound::Unbounded)
         .map(|object| object.value(kind))
         .collect()
 }

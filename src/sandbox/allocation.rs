@@ -27,7 +27,7 @@ pub(crate) fn allocate(
         return;
     }
     let others: Vec<Value> = store
-        .list(kind.collection, None, Bound::Unbounded)
+        .list(kind.collection, None, &Bound::Unbounded)
         .map(|service| service.value(kind)["spec"].take())
         .collect();
     let spec = &mut object["spec"];

@@ -54,7 +54,7 @@ pub(crate) fn delete_collection(
     let namespace = target.namespace.as_deref();
     let found: Vec<_> = state
         .store
-        .list(target.kind.collection, namespace, Bound::Unbounded)
+        .list(target.kind.collection, namespace, &Bound::Unbounded)
         .filter(|object| filter.matches(object))
         .cloned()
         .collect();

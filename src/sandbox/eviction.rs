@@ -98,7 +98,7 @@ fn ask_budget(state: &mut State, pod: &Object, is_dry_run: bool) -> Result<(), A
     let budgets = kinds::by_plural("poddisruptionbudgets").expect("the table has budgets");
     let mut guarding = state
         .store
-        .list(budgets.collection, Some(pod.namespace()), Bound::Unbounded)
+        .list(budgets.collection, Some(pod.namespace()), &Bound::Unbounded)
         .map(|budget| budget.value(budgets))
         .filter(|budget| selects(&budget["spec"]["selector"], pod));
     let Some(mut budget) = guarding.next() else {

@@ -45,7 +45,7 @@ impl Sandbox {
         let state = self.server.lock();
         let objects = state
             .store
-            .list(kind.collection, namespace, Bound::Unbounded);
+            .list(kind.collection, namespace, &Bound::Unbounded);
         objects.cloned().collect()
     }
 
@@ -54,7 +54,7 @@ impl Sandbox {
         let kind = known(plural)?;
         let mut state = self.server.lock();
         let woken = state.store.subscribe(kind.collection);
-        let objects = state.store.list(kind.collection, None, Bound::Unbounded);
+        let objects = state.store.list(kind.collection, None, &Bound::Unbounded);
         let objects = objects.cloned().collect();
         let changes = Changes {
             server: self.server.clone(),

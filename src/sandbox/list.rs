@@ -47,7 +47,7 @@ pub(crate) fn list(
     let first = after.map_or(Bound::Unbounded, Bound::Excluded);
     let in_order: Box<dyn Iterator<Item = &Arc<Object>>> = match &past {
         Some(objects) => Box::new(range(objects, namespace, first)),
-        None => Box::new(store.list(kind.collection, namespace, first)),
+        None => Box::new(store.list(kind.collection, namespace, &first)),
     };
     let mut matching = in_order
         .filter(|object| filter.matches(object))

@@ -4,6 +4,8 @@
 //! ring, from which watches read what they have not seen and lists rebuild a moment of the past; who asks for more
 //! than the ring holds is told so (410 Expired). The store knows nothing of verbs, admission or HTTP.
 
+mod objects;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use self::objects::Objects;
 use super::object::{self, Object, Parts, View};
 use crate::controller::api::ObjectKey;
 
@@ -32,10 +35,10 @@ pub(crate) struct Expired {
     pub(crate) oldest: u64,
 }
 
-/// Objects of one kind, in order of namespace and name.
+/// Objects of one kind.
 #[derive(Debug)]
 struct Collection {
-    objects: BTreeMap<ObjectKey, Arc<Object>>,
+    objects: Objects,
     log: VecDeque<Change>,
     /// Changes up to this revision may be missing from the log.
     forgotten: u64,
@@ -45,7 +48,7 @@ struct Collection {
 impl Collection {
     fn new(forgotten: u64) -> Self {
         Self {
-            objects: BTreeMap::new(),
+            objects: Objects::default(),
             log: VecDeque::new(),
             forgotten,
             latest: watch::Sender::new(forgotten),
@@ -86,20 +89,14 @@ impl Store {
     pub(crate) fn list<'a>(
         &'a self,
         collection: &str,
-        namespace: Option<&'a str>,
-        start: Bound<ObjectKey>,
-    ) -> impl Iterator<Item = &'a Arc<Object>> {
-        let first = match (start, namespace) {
-            (Bound::Unbounded, Some(namespace)) => Bound::Included(ObjectKey::new(namespace, "")),
-            (start, _) => start,
-        };
-        self.collections
-            .get(collection)
-            .map(|collection| collection.objects.range((first, Bound::Unbounded)))
+        namespace: Option<&str>,
+        start: &Bound<ObjectKey>,
+    ) -> impl Iterator<Item = &'a Arc<Object>> + use<'a> {
+        let collection = self.collections.get(collection);
+        collection
+            .map(|collection| collection.objects.in_order(namespace, start))
             .into_iter()
             .flatten()
-            .map(|(_, object)| object)
-            .take_while(move |object| namespace.is_none_or(|name| name == object.namespace()))
     }
 
     /// The collection as it was right after `revision`.
@@ -112,7 +109,10 @@ impl Store {
             return Ok(BTreeMap::new());
         };
         let newer = collection.changes_since(revision)?;
-        let mut objects = collection.objects.clone();
+        let objects = collection.objects.iter();
+        let mut objects: BTreeMap<_, _> = objects
+            .map(|object| (object.key().clone(), Arc::clone(object)))
+            .collect();
         for change in newer.rev() {
             match (&change.before, &change.after) {
                 (Some(before), _) => {
@@ -191,7 +191,7 @@ impl Store {
     fn insert(&mut self, collection: &'static str, object: Object) -> Arc<Object> {
         let object = Arc::new(object);
         let objects = &mut self.collection(collection).objects;
-        let before = objects.insert(object.key().clone(), object.clone());
+        let before = objects.insert(object.clone());
         self.record(collection, before, Some(object.clone()));
         object
     }
@@ -321,10 +321,10 @@ mod tests {
             );
         }
         let found: Vec<_> = store
-            .list("things", Some("b"), Bound::Unbounded)
+            .list("things", Some("b"), &Bound::Unbounded)
             .map(|object| object.name())
             .collect();
         assert_eq!(found, ["0", "1"]);
-        assert_eq!(store.list("things", None, Bound::Unbounded).count(), 4);
+        assert_eq!(store.list("things", None, &Bound::Unbounded).count(), 4);
     }
 }

@@ -132,7 +132,7 @@ impl Watch {
         let objects = store.list(
             self.kind.collection,
             self.namespace.as_deref(),
-            std::ops::Bound::Unbounded,
+            &std::ops::Bound::Unbounded,
         );
         let found: Vec<_> = objects
             .filter(|object| self.filter.matches(object))

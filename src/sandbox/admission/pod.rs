@@ -85,7 +85,7 @@ fn default_class(store: &Store) -> Value {
         class.global_default
     };
     let kind = known("priorityclasses");
-    let classes = store.list(kind.collection, None, Bound::Unbounded);
+    let classes = store.list(kind.collection, None, &Bound::Unbounded);
     classes
         .filter(is_default)
         .map(|class| class.value(kind))
