@@ -88,7 +88,7 @@ pub(crate) fn delete_object(
 
 /// Takes an object out of the store, or marks it as going.
 fn end(state: &mut State, kind: &Kind, stored: &Arc<Object>, options: &DeleteOptions) -> Deletion {
-    // A deletion changes the metadata; what else of a Namespace.
+    // A deletion is about the metadata alone, except that a Namespace also has a phase, and finalizers in its spec.
     let view = match kind.kind {
         "Namespace" => View::Whole,
         _ => View::Metadata,

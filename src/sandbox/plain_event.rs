@@ -135,11 +135,8 @@ impl<'a> PlainEvent<'a> {
 /// Whether a name is none that anybody could have something against.
 fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let words = name.split(['-', '.']);
-    name.len() <= LONGEST_NAME
-        && words
-            .into_iter()
-            .all(|word| !word.is_empty() && word.bytes().all(is_plain))
+    let mut words = name.split(['-', '.']);
+    words.all(|word| !word.is_empty() && word.bytes().all(is_plain))
 }
 
 /// Whether a time is written as it is stored.

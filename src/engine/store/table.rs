@@ -88,7 +88,7 @@ impl<T: SlimKind> Table<T> {
     /// Puts an object in place of whatever version is known.
     pub(super) fn replace(&mut self, object: Arc<T>) {
         self.take(&object.meta().key());
-        self.link(&object);
+        self.regroup(&object, put_in);
         let hasher = &self.hasher;
         let hash = |object: &Arc<T>| hash(hasher, &object.meta().namespace, &object.meta().name);
         self.by_key.insert_unique(hash(&object), object, hash);
@@ -109,7 +109,7 @@ impl<T: SlimKind> Table<T> {
         let hash = hash(&self.hasher, &key.namespace, &key.name);
         let found = self.by_key.find_entry(hash, |object| is_at(object, key));
         let (known, _) = found.ok()?.remove();
-        self.unlink(&known);
+        self.regroup(&known, take_out);
         Some(known)
     }
 
@@ -163,25 +163,15 @@ impl<T: SlimKind> Table<T> {
         self.owned_by(&meta.controller()?.uid).next()
     }
 
-    fn link(&mut self, object: &Arc<T>) {
+    /// Changes each group that an object belongs to, by [`put_in`] or [`take_out`].
+    fn regroup(&mut self, object: &Arc<T>, change: fn(&mut Groups<T>, &str, &Arc<T>)) {
         let meta = object.meta();
         match meta.controller() {
-            Some(owner) => put_in(&mut self.by_owner, &owner.uid, object),
-            None => put_in(&mut self.orphans, &meta.namespace, object),
+            Some(owner) => change(&mut self.by_owner, &owner.uid, object),
+            None => change(&mut self.orphans, &meta.namespace, object),
         }
         for owner in other_owners(meta) {
-            put_in(&mut self.by_other_owner, &owner.uid, object);
-        }
-    }
-
-    fn unlink(&mut self, object: &Arc<T>) {
-        let meta = object.meta();
-        match meta.controller() {
-            Some(owner) => take_out(&mut self.by_owner, &owner.uid, object),
-            None => take_out(&mut self.orphans, &meta.namespace, object),
-        }
-        for owner in other_owners(meta) {
-            take_out(&mut self.by_other_owner, &owner.uid, object);
+            change(&mut self.by_other_owner, &owner.uid, object);
         }
     }
 }

@@ -31,8 +31,6 @@ impl Sandbox {
         let target = target("pods", &pod.namespace, Some(&pod.name), Some("status"))?;
         let mut state = self.server.lock();
         let stored = read::find(&state.store, &target)?.clone();
-        let changed = |before: &str| over(before).map_err(|error| unreadable(&error));
-        let status = changed(stored.status_text())?;
         let replaced = |status: &mut Value| {
             let text = over(&status.to_string()).unwrap_or_default();
             *status = serde_json::from_str(&text).unwrap_or_default();
@@ -41,6 +39,7 @@ impl Sandbox {
             drop(state);
             return self.update_status("pods", &pod.namespace, &pod.name, replaced);
         }
+        let status = over(stored.status_text()).map_err(|error| unreadable(&error))?;
         if cfg!(debug_assertions) {
             let mut write = self.rehearsal(&target);
             write.view = View::Status;
